@@ -37,7 +37,6 @@
 #include <Strata_MatrixMarketArray.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <Strata_Partition.hpp>
-#include <Strata_PerformanceCache.hpp>
 #include <Strata_PerformanceModel.hpp>
 #include <Strata_PermuteRows.hpp>
 #include <Strata_Preconditioner.hpp>

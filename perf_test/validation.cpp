@@ -59,8 +59,6 @@ beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
                      solve gets no more than that
   --accuracy A       rowwise (default) | componentwise: what the automatic choice
                      and all candidates promise
-  --limit R          candidates that are predicted to take R times as long as
-                     the fastest so far are left out (default 30; 0: none)
   --list             print families, names and rows of the systems, and end
   --table FILE       a CSV line for each system, written as soon as it is
                      measured; scripts/summarise_validation reads it
@@ -87,12 +85,11 @@ void take_part(const std::string& value, ValidationOptions& options) {
 
 ValidationOptions parse(int& argc, char** argv) {
   ValidationOptions options;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--families", "--systems", "--per-family", "--part",
-                   "--scale", "--seed", "--scalar", "--milliseconds", "--limit",
-                   "--accuracy", "--table"},
-                  {"--list"})) {
+  for (const auto& [flag, value] : take_flags(
+           argc, argv,
+           {"--families", "--systems", "--per-family", "--part", "--scale",
+            "--seed", "--scalar", "--milliseconds", "--accuracy", "--table"},
+           {"--list"})) {
     if (flag == "--help") {
       options.help = true;
     } else if (flag == "--list") {
@@ -119,8 +116,6 @@ ValidationOptions parse(int& argc, char** argv) {
         throw OptionError(flag, "relaxed has digits to choose",
                           "use rowwise or componentwise");
       options.wishes.accuracy = value;
-    } else if (flag == "--limit") {
-      options.limit = value == "0" ? 0 : parse_limit(flag, value, false);
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;

@@ -13,9 +13,10 @@
 
 namespace RowByRow {
 
-/// For tests: what the registration predicts, whatever the matrix, the largest
-/// number of right-hand sides that it supports, and whether plans take values.
-inline double predicted_us = 1e6;
+/// For tests: whether the automatic choice is to take it, whatever the matrix,
+/// the largest number of right-hand sides that it supports, and whether plans
+/// take values.
+inline bool is_suited = false;
 inline int most_right_hand_sides = 1 << 30;
 inline bool takes_values = true;
 
@@ -143,8 +144,8 @@ class Registration
            (static_cast<std::size_t>(sizes.rows) + 1) * 8 +
            static_cast<std::size_t>(sizes.edges) * 4;
   }
-  void consider(Selection& selection) override {
-    selection.consider(*this, predicted_us, "row by row");
+  std::string why_suited(const Selection&) const override {
+    return is_suited ? "row by row" : "";
   }
   Pointer make(Selection& selection, const Candidate&) override {
     return std::make_shared<Solve<Scalar, ExecutionSpace>>(selection.exec,

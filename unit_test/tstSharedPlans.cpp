@@ -310,13 +310,13 @@ class KeepsSolution : public RowByRow::Solve<Scalar, Space> {
  private:
   View kept_;
 };
-double keeps_solution_us = 1e6;
+bool keeps_solution_is_suited = false;
 template <class Scalar>
 class KeepsSolutionRegistration : public RowByRow::Registration<Scalar, Space> {
  public:
   using Base = RowByRow::Registration<Scalar, Space>;
-  void consider(typename Base::Selection& selection) override {
-    selection.consider(*this, keeps_solution_us, "keeps the solution");
+  std::string why_suited(const typename Base::Selection&) const override {
+    return keeps_solution_is_suited ? "keeps the solution" : "";
   }
   typename Base::Pointer make(typename Base::Selection& selection,
                               const typename Base::Candidate&) override {
@@ -377,8 +377,8 @@ TEST(SharedPlans, HaveTheWorkspaceOfTheAlgorithmThatIsChosenLast) {
       make_triangle<double>(random_pattern(200, 6.0, 120, 7), Uplo::lower);
   const auto b = random_values<double>(200, 3);
   const auto choose = [&](Algorithm algorithm) {
-    RowByRow::predicted_us = algorithm == none ? 1e-9 : 1e6;
-    keeps_solution_us = algorithm == some ? 1e-9 : 1e6;
+    RowByRow::is_suited = algorithm == none;
+    keeps_solution_is_suited = algorithm == some;
   };
   choose(none);
   auto solver = make(few, {});

@@ -116,7 +116,7 @@ class SubgraphPacker {
         fits_ = partition(num_levels, most_rows, 0, max_local);
       }
       const bool other_team = shape.which_team < 0 && team_ == 1;
-      if (!fits_ && !too_long_ && !shape.largest_only) {
+      if (!fits_) {
         int last = 0;
         while (rows_after(last + 1) >= 16 &&
                !(other_team && rows_after(last) < 512))
@@ -138,9 +138,7 @@ class SubgraphPacker {
           fits_ = partition(num_levels, most_rows, high, max_local);
         }
       }
-      if (fits_ || too_long_ || !other_team ||
-          (shape.largest_only && most_rows >= 512))
-        break;
+      if (fits_ || !other_team) break;
       // The other team has more room.
       team_ = 0;
       merged_levels_ = merged_levels;
@@ -155,11 +153,8 @@ class SubgraphPacker {
   }
 
   /// False where scratch can't hold the outside values of a few rows, or 32
-  /// bits the edges, or where the longest path is too long: there are no packed
-  /// sub-graphs then.
+  /// bits the edges: there are no packed sub-graphs then.
   bool possible() const { return fits_; }
-  /// Whether there are none for the last of these reasons.
-  bool too_long() const { return too_long_; }
   int num_subgraphs() const { return stages_.num_subgraphs; }
   /// Bands of level sets that the sub-graphs are in, see PackingShape.
   int num_bands() const { return stages_.bands; }
@@ -175,29 +170,6 @@ class SubgraphPacker {
   /// then.
   int merged_levels() const { return merged_levels_; }
   int team() const { return team_; }
-  /// Steps that all sub-graphs together have at least; how much longer than one
-  /// of the first team such a step takes.
-  double team_steps() const {
-    return double(stages_.num_tasks) * stages_.packed.row_lanes /
-           (stages_.packed.width * stages_.packed.warps);
-  }
-  /// Entries of a row that a step takes.
-  int entries_a_step() const { return stages_.entries_a_step(); }
-  /// Sub-graphs that are under way at once in the mean, each from its first row
-  /// to its last, if steps take as many lanes as they need; one at least.
-  double concurrency() const {
-    return critical_steps_ == 0
-               ? 1.
-               : std::max(1., double(span_steps_) / critical_steps_);
-  }
-  double step_cost() const { return team_ == 0 ? 1. : second_team_cost; }
-  std::int64_t num_coefficients() const { return merger_.num_coefficients(); }
-  /// Of a row, 0 where level sets are not merged.
-  double mean_coefficients() const {
-    return merged_levels_ > 1
-               ? double(num_coefficients()) / stages_.packed.num_rows
-               : 0.;
-  }
   std::int64_t num_dependencies() const { return stages_.graph.num_edges(); }
   double external_share() const {
     const auto edges = stages_.graph.num_edges();
@@ -407,8 +379,6 @@ class SubgraphPacker {
     pool_->take(p.exported, n);
     pool_->take(p.first_vertex, most_subgraphs + 1);
     pool_->take(p.import_count, most_subgraphs);
-    pool_->take(p.first_step, most_subgraphs);
-    pool_->take(p.last_step, most_subgraphs);
     if (p.bands == 1) {
       pool_->take(p.order, n);
       p.num_subgraphs = static_cast<int>(p.chunks_of(n));
@@ -665,11 +635,8 @@ class SubgraphPacker {
     p.num_tasks = counts_[Stages::count_tasks];
     num_exports_ = static_cast<int>(counts_[Stages::count_exports]);
     critical_steps_ = static_cast<int>(counts_[Stages::count_time]);
-    span_steps_ = counts_[Stages::count_spans];
     p.time_bits = bits_for(counts_[Stages::count_time]);
-    too_long_ =
-        max_local_ <= max_local() && critical_steps_ > shape_.most_steps;
-    return !too_long_ && max_local_ <= max_local();
+    return max_local_ <= max_local();
   }
 
   void rank_edges() {
@@ -714,7 +681,7 @@ class SubgraphPacker {
     Kokkos::parallel_for(
         "Strata::SubgraphPacker::steps_of_rows", policy,
         Steps{stages_, by_level_, reinterpret_cast<unsigned*>(pool_->zeros(1)),
-              most_local, shape_.most_steps});
+              most_local});
   }
 
   ExecutionSpace exec_;
@@ -722,7 +689,7 @@ class SubgraphPacker {
   const int* by_level_;
   int num_levels_;
   Stages stages_;
-  bool fits_ = false, too_long_ = false;
+  bool fits_ = false;
   int max_local_ = 0, critical_steps_ = 0, num_exports_ = 0;
   PackingShape shape_;
   int merged_levels_ = 1, team_ = 0, num_teams_ = 1;
@@ -730,7 +697,7 @@ class SubgraphPacker {
   typename WorkPool<ExecutionSpace>::Pointer pool_;
   bool owns_pool_ = false, many_externals_ = false;
   std::optional<FusedStages<ExecutionSpace>> sequence_;
-  std::int64_t span_steps_ = 0, most_subgraphs_ = 0;
+  std::int64_t most_subgraphs_ = 0;
   std::int64_t counts_[Stages::num_counts] = {};
 };
 

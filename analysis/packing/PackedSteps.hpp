@@ -24,9 +24,7 @@ namespace Detail {
 /// them in that order, and a row's dependencies come before it. A thread never
 /// waits inside a turn of its loop, which is the same one for all lanes of a
 /// warp, so the smallest unfinished row is looked at again, whatever the other
-/// lanes of its warp still miss, and all its dependencies are finished. Where a
-/// path is too long, rows are given up; those that wait for one of them look
-/// for that now and then, and are given up as well.
+/// lanes of its warp still miss, and all its dependencies are finished.
 template <class ExecutionSpace, int short_row = 0>
 struct PackedSteps {
   using Memory = typename ExecutionSpace::memory_space;
@@ -42,18 +40,14 @@ struct PackedSteps {
   static_assert(width < Stages::exact_bins, "few ages are exact");
   Stages stages;
   const int* sequence;  // of the rows; null: that of substitution
-  unsigned* ticket;     // and, behind it, whether a path is too long; both 0
+  unsigned* ticket;     // 0
   /// Where a sub-graph has more values, steps are of no use.
   int most_local;
-  /// Nor are they where a path has more of them: the latest is one more then,
-  /// at least.
-  int most_steps;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     if (stages.count[Stages::count_local] > most_local) return;
     const std::int64_t n = stages.graph.num_vertices;
     int latest = 0;
-    double spans = 0;
     constexpr int lanes = short_row > 0 ? 1 : width;
     const int rows = team.team_size() / lanes;
     const int mine = team.team_rank() / lanes, lane = team.team_rank() % lanes;
@@ -68,8 +62,7 @@ struct PackedSteps {
     for (;;) {
       unsigned t = 0;
       Kokkos::single(
-          Kokkos::PerTeam(team),
-          [&](unsigned& drawn) { drawn = too_long() ? ~0u : next; }, t);
+          Kokkos::PerTeam(team), [&](unsigned& drawn) { drawn = next; }, t);
       const std::int64_t first = static_cast<std::int64_t>(t) * rows;
       if (first >= n) break;
       // Drawn ahead, it is there when the rows of this one are done.
@@ -77,11 +70,6 @@ struct PackedSteps {
       if (first + mine < n) {
         const std::int64_t row =
             sequence ? sequence[first + mine] : first + mine;
-        const int g = stages.subgraph_of[row];
-        // Read before the row waits, they may be out of date then: the limits
-        // are at least as far apart.
-        const int first_known = load_relaxed(stages.first_step + g);
-        const int last_known = load_relaxed(stages.last_step + g);
         int step = 0;
         if constexpr (short_row > 0) {
           step = step_of_short_row(row);
@@ -89,42 +77,16 @@ struct PackedSteps {
           step = step_of_long_row(row, lane, count);
         }
         latest = step > latest ? step : latest;
-        if (step > most_steps) store_relaxed(ticket + 1, 1u);
-        if (lane == 0) {
-          if (step < first_known) spans += move_first(g, step);
-          if (step > last_known) spans += move_last(g, step);
-        }
       }
       team.team_barrier();
     }
     latest = static_cast<int>(lane_max(static_cast<unsigned>(latest)));
-    spans = lane_group_sum(spans, width);
-    if (team.team_rank() % width == 0) {
+    if (team.team_rank() % width == 0)
       Kokkos::atomic_fetch_max(&stages.count[Stages::count_time],
                                std::int64_t{latest});
-      Kokkos::atomic_fetch_add(&stages.count[Stages::count_spans],
-                               static_cast<std::int64_t>(spans));
-    }
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION bool too_long() const {
-    return load_relaxed(ticket + 1) != 0;
-  }
-  /// The first or last step of sub-graph g becomes `step`, if that is farther
-  /// out. Returns by how much the last less the first grows; summed over all
-  /// calls, whatever their order, that is the last less the first at the end.
-  KOKKOS_INLINE_FUNCTION int move_first(int g, int step) const {
-    const int before = Kokkos::atomic_fetch_min(stages.first_step + g, step);
-    return before == Stages::no_step ? -step
-           : step < before           ? before - step
-                                     : 0;
-  }
-  KOKKOS_INLINE_FUNCTION int move_last(int g, int step) const {
-    const int before = Kokkos::atomic_fetch_max(stages.last_step + g, step);
-    return before < 0 ? step : step > before ? step - before : 0;
-  }
-
   /// Up to `most` dependencies of a row of sub-graph g, from entry k on every
   /// `stride`-th. Rows that wait are many, so each look reads no more than the
   /// steps that are still unknown.
@@ -192,9 +154,6 @@ struct PackedSteps {
             needed.after, static_cast<int>(end - begin), needed.newest());
         store_relaxed(stages.time + i, step);
         done = true;
-      } else if (turn % 16 == 15 && too_long()) {
-        step = most_steps + 1;
-        done = true;
       } else {
         pause_while_waiting(turn);
       }
@@ -216,7 +175,6 @@ struct PackedSteps {
       Batch needed(stages, k + lane, end, width, g);
       bool waiting = true;
       for (int turn = 0; lane_any(waiting); ++turn) {
-        if (turn % 16 == 15 && lane_any(too_long())) return most_steps + 1;
         if (waiting) waiting = !needed.look(stages);
         if (turn > 16) pause_while_waiting(turn);
       }

@@ -43,7 +43,6 @@ struct PackingArrays {
     count_exports,
     count_tasks,
     count_time,
-    count_spans,  // steps from the first to the last, of all sub-graphs
     count_steps,
     count_stages,  // steps of all warps
     count_records,
@@ -60,7 +59,6 @@ struct PackingArrays {
   int *band_first = nullptr, *band_chunk = nullptr;
   // Sub-graphs.
   int *first_vertex = nullptr, *import_count = nullptr, *step_first = nullptr;
-  int *first_step = nullptr, *last_step = nullptr;  // of rows' last records
   int *run_count = nullptr, *lanes_of = nullptr;
   PackedSubgraph* subgraph = nullptr;
   // Edges.

@@ -8,7 +8,6 @@
 #include <analysis/packing/PackedSubgraphs.hpp>
 #include <cmath>
 #include <core/memory/WorkPool.hpp>
-#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -34,10 +33,6 @@ struct PackingShape {
   /// By vertex, RowStatus::stays: the row is not merged with others, and others
   /// wait for it. Null: no row has to.
   const int* unmerged = nullptr;
-  /// Sub-graphs whose values don't fit are not tried again with fewer rows.
-  bool largest_only = false;
-  /// No use is made of sub-graphs whose longest path has more steps.
-  int most_steps = std::numeric_limits<int>::max() - 1;
 
   /// Bands of a graph with so many level sets. Chunks of one band are of rows
   /// in the order of substitution, those of several bands are of a band's rows.

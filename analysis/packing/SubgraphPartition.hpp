@@ -21,18 +21,14 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       Base::count, Base::band_key, Base::order, Base::subgraph_of,
       Base::export_before, Base::permuted_row_of, Base::time, Base::exported,
       Base::band_first, Base::band_chunk, Base::first_vertex,
-      Base::import_count, Base::first_step, Base::last_step, Base::unique_of,
-      Base::external_at, Base::table_size, Base::external_key,
-      Base::external_sorted, Base::edge_bits, Base::external_sort,
-      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
-      Base::count_subgraphs, Base::count_externals, Base::count_unlisted,
-      Base::count_uniques, Base::count_local, Base::count_exports,
-      Base::count_time, Base::count_spans, Base::first_edge, Base::end_edge,
+      Base::import_count, Base::unique_of, Base::external_at, Base::table_size,
+      Base::external_key, Base::external_sorted, Base::edge_bits,
+      Base::external_sort, Base::external_edge, Base::unique_dependency,
+      Base::unique_subgraph, Base::count_subgraphs, Base::count_externals,
+      Base::count_unlisted, Base::count_uniques, Base::count_local,
+      Base::count_exports, Base::count_time, Base::first_edge, Base::end_edge,
       Base::exports_of;
   using typename Base::Index, typename Base::Key;
-
-  /// What first_step holds before there is any.
-  static constexpr int no_step = 0x7fffffff;
 
   // --- Partition: bands of level sets, cut into chunks of rows --------------
 
@@ -186,13 +182,10 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   struct ClearSubgraphs {};
   KOKKOS_INLINE_FUNCTION void operator()(ClearSubgraphs, Index g) const {
     import_count[g] = 0;
-    first_step[g] = no_step;
-    last_step[g] = -1;
     if (g == 0) {
       count[count_uniques] = 0;
       count[count_local] = 0;
       count[count_time] = 0;
-      count[count_spans] = bands > 1 ? count[count_subgraphs] : num_subgraphs;
     }
   }
   struct SortExternals {};

@@ -14,7 +14,7 @@ namespace Strata {
 /// How a triangular system is solved. Algorithms that a program has registered
 /// (Strata_RegisterAlgorithm.hpp) are further values of it.
 enum class Algorithm {
-  /// The one that the performance model expects to be fastest.
+  /// The one that a written rule expects to be fastest.
   automatic,
   /// Row after row by one thread a right-hand side.
   substitution,

@@ -12,12 +12,9 @@
 
 namespace Strata {
 
-/// A plan that the automatic choice has considered.
+/// A plan that was considered.
 struct TriangularCandidate {
   Algorithm algorithm;
-  /// Of a solve with TriangularReport::right_hand_sides of them; 0 for what was
-  /// ruled out before that was known.
-  double predicted_us;
   /// What the candidate consists of, and what ruled it out.
   std::string note;
   /// It can't be used with these values, or takes more memory than allowed.
@@ -82,10 +79,10 @@ struct TriangularReport {
   /// Those that one launch takes at most, where the workspace limits them, as
   /// with `sync_free` and `sync_free_subgraphs`; 0 elsewhere.
   int launch_right_hand_sides = 0;
-  /// Predicted time of a solve of `right_hand_sides`, microseconds.
-  double predicted_solve_us = 0;
   /// Time of the constructor, or of the last update_pattern, microseconds.
   double analysis_us = 0;
+  /// The plans that were considered, in order of preference: the first that is
+  /// not ruled out was chosen.
   std::vector<TriangularCandidate> candidates;
 };
 
@@ -154,16 +151,12 @@ inline std::string to_string(const TriangularReport& report) {
       out << ", up to " << report.launch_right_hand_sides << " a launch";
     out << '\n';
   }
-  if (report.predicted_solve_us > 0)
-    line("predicted solve") << microseconds(report.predicted_solve_us) << '\n';
   line("analysis") << microseconds(report.analysis_us) << '\n';
   if (!report.candidates.empty()) out << "candidates:\n";
   for (const auto& candidate : report.candidates) {
-    out << "  " << to_string(candidate.algorithm) << ": ";
-    out << (candidate.predicted_us > 0 ? microseconds(candidate.predicted_us)
-                                       : "not predicted");
+    out << "  " << to_string(candidate.algorithm);
     if (candidate.ruled_out) out << ", ruled out";
-    if (!candidate.note.empty()) out << ", " << candidate.note;
+    if (!candidate.note.empty()) out << ": " << candidate.note;
     out << '\n';
   }
   return out.str();

@@ -55,9 +55,9 @@ inline void write_csv_rows(std::ostream& out,
         << ',' << own(r.plan.subgraph_levels) << ','
         << own(r.plan.external_share) << ','
         << own(static_cast<double>(r.plan.plan_bytes)) << ','
-        << own(r.plan.predicted_us) << ',' << csv_number(r.analysis_us) << ','
-        << csv_number(r.update_us) << ',' << csv_number(r.solve_us) << ','
-        << csv_number(r.relative_error) << ',' << outcome_text(r.outcome);
+        << csv_number(r.analysis_us) << ',' << csv_number(r.update_us) << ','
+        << csv_number(r.solve_us) << ',' << csv_number(r.relative_error) << ','
+        << outcome_text(r.outcome);
     for (const auto& family : peer_families())
       out << ','
           << csv_number(speedup(r, best_of_family(results, r.matrix, family)));
@@ -83,7 +83,7 @@ inline void write_csv_rows(std::ostream& out,
 inline void write_csv(std::ostream& out,
                       const std::vector<SptrsvResult>& results) {
   out << "matrix,algorithm,chosen,scalar,rhs,rows,nnz,levels,subgraphs,"
-         "subgraph_levels,external_share,plan_bytes,predicted_us,analysis_us,"
+         "subgraph_levels,external_share,plan_bytes,analysis_us,"
          "update_us,solve_us,relative_error,outcome,speedup_serial,"
          "speedup_kokkos_kernels,speedup_cusparse,pays_after,rowwise_error,"
          "normwise_error,componentwise_error,merged_levels,growth,"

@@ -20,21 +20,12 @@ inline PlanFacts plan_facts(const TriangularReport& report) {
   facts.subgraph_levels = report.subgraph_levels;
   facts.external_share = report.external_share;
   facts.plan_bytes = report.plan_bytes;
-  facts.predicted_us = report.predicted_solve_us;
   facts.merged_levels = report.merged_levels;
   facts.growth = report.growth;
   facts.unmerged_rows = report.unmerged_rows;
   facts.longest_row = report.longest_row;
   facts.partition = report.partition;
   facts.max_subgraph_rows = report.max_subgraph_rows;
-  for (const auto& candidate : report.candidates)
-    if (!candidate.ruled_out && candidate.predicted_us > 0) {
-      double& smallest =
-          facts.predictions
-              .emplace(to_string(candidate.algorithm), candidate.predicted_us)
-              .first->second;
-      smallest = std::min(smallest, candidate.predicted_us);
-    }
   return facts;
 }
 

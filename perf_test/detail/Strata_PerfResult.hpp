@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <string>
 
 namespace Strata {
@@ -18,16 +17,12 @@ struct PlanFacts {
   int subgraph_levels = 0;
   double external_share = 0;  ///< of the edges, 0 to 1
   std::int64_t plan_bytes = 0;
-  double predicted_us = 0;  ///< a solve, by the performance model
-  int merged_levels = 1;    ///< level sets merged into one
-  double growth = 0;        ///< TriangularReport::growth
+  int merged_levels = 1;  ///< level sets merged into one
+  double growth = 0;      ///< TriangularReport::growth
   std::int64_t unmerged_rows = 0, longest_row = 0;
   std::string partition;      ///< TriangularReport::partition
   int max_subgraph_rows = 0;  ///< TriangularReport::max_subgraph_rows
   std::string parameters;     ///< of Kokkos Kernels' handle, the fastest ones
-  /// The smallest prediction of each algorithm that `automatic` has considered
-  /// and not ruled out, in microseconds.
-  std::map<std::string, double> predictions;
 };
 
 /// Of TriangularSolver::update_pattern, in microseconds.

@@ -22,7 +22,6 @@ struct ValidationOptions {
   int per_family = 0;                 ///< the smallest so many; 0: all
   std::string scalar = "double";
   double milliseconds = 15;  ///< of timing, for each algorithm
-  double limit = 30;         ///< predictions over the fastest time; 0: no limit
   PlanWishes wishes;         ///< of the automatic choice and the candidates
   double scale = 1;          ///< see ValidationSet
   int seed = 1;
@@ -32,16 +31,16 @@ struct ValidationOptions {
 
 /// How far the measurement of an algorithm has come.
 enum class Timing {
-  full,      ///< a median of batches
-  once,      ///< far slower than the fastest: one solve
-  left_out,  ///< predicted to be far slower than that
-  refused,   ///< it can't take the system, or not in this memory
+  full,     ///< a median of batches
+  once,     ///< far slower than the fastest: one solve
+  refused,  ///< it can't take the system, or not in this memory
 };
 
 /// An algorithm named explicitly, on one system.
 struct CandidateTime {
   std::string algorithm;
-  double solve_us = NAN, predicted_us = NAN;
+  double solve_us = NAN;
+  int merged_levels = 1;
   Timing timing = Timing::refused;
   Outcome outcome = Outcome::not_run;
   std::string message;
@@ -51,6 +50,8 @@ struct CandidateTime {
 struct ValidationResult {
   std::string family, system, scalar, accuracy;
   std::int64_t rows = 0, entries = 0, levels = 0;
+  /// Of the entries beside the diagonal: those at most 256 from it.
+  double near_share = 0;
   PlanFacts plan;  ///< of the automatic choice
   double solve_us = NAN, analysis_us = NAN;
   double peer_us = NAN, peer_analysis_us = NAN;

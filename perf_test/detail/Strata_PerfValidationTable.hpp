@@ -21,8 +21,6 @@ inline const char* timing_text(const CandidateTime& candidate) {
       return "full";
     case Timing::once:
       return "once";
-    case Timing::left_out:
-      return "left_out";
     default:
       return "refused";
   }
@@ -44,9 +42,9 @@ inline void write_validation_csv(std::ostream& out,
                                  const std::vector<ValidationResult>& results) {
   const auto names = validation_candidates();
   out << "family,system,scalar,rows,nnz,levels,longest_row,merged_levels,"
-         "chosen,predicted_us,solve_us";
+         "near_share,chosen,solve_us";
   for (const auto& name : names)
-    out << ',' << name << "_us," << name << "_predicted_us," << name
+    out << ',' << name << "_us," << name << "_merged_levels," << name
         << "_timing";
   out << ",cusparse_us,analysis_us,cusparse_analysis_us,bytes_us,floor_us,"
          "rowwise_error,accuracy,outcome,message\n";
@@ -54,7 +52,7 @@ inline void write_validation_csv(std::ostream& out,
     out << r.family << ',' << csv_text(r.system) << ',' << r.scalar << ','
         << r.rows << ',' << r.entries << ',' << r.levels << ','
         << r.plan.longest_row << ',' << r.plan.merged_levels << ','
-        << r.plan.chosen << ',' << csv_number(r.plan.predicted_us) << ','
+        << csv_number(r.near_share) << ',' << r.plan.chosen << ','
         << csv_number(r.solve_us);
     for (std::size_t k = 0; k < names.size(); ++k) {
       if (k >= r.candidates.size()) {
@@ -62,8 +60,8 @@ inline void write_validation_csv(std::ostream& out,
         continue;
       }
       const auto& c = r.candidates[k];
-      out << ',' << csv_number(c.solve_us) << ',' << csv_number(c.predicted_us)
-          << ',' << timing_text(c);
+      out << ',' << csv_number(c.solve_us) << ',' << c.merged_levels << ','
+          << timing_text(c);
     }
     out << ',' << csv_number(r.peer_us) << ',' << csv_number(r.analysis_us)
         << ',' << csv_number(r.peer_analysis_us) << ','
@@ -78,8 +76,7 @@ inline void print_validation(std::ostream& out, const ValidationResult& r) {
   out << r.family << ' ' << r.system << ": ";
   if (r.outcome == Outcome::right || r.outcome == Outcome::wrong) {
     out << r.rows << " rows, " << r.levels << " level sets, " << r.plan.chosen
-        << ' ' << digits(r.solve_us) << " us (predicted "
-        << digits(r.plan.predicted_us) << "), regret " << digits(r.regret());
+        << ' ' << digits(r.solve_us) << " us, regret " << digits(r.regret());
     if (!std::isnan(r.peer_us))
       out << ", " << digits(r.peer_us / r.solve_us)
           << " x cuSPARSE, analysis over cuSPARSE's "

@@ -158,7 +158,6 @@ class Runner : public SptrsvRunner {
       counters["subgraph_levels"] = result.plan.subgraph_levels;
       counters["external_share"] = result.plan.external_share;
       counters["plan_bytes"] = static_cast<double>(result.plan.plan_bytes);
-      counters["predicted_us"] = result.plan.predicted_us;
       counters["merged_levels"] = result.plan.merged_levels;
       counters["growth"] = result.plan.growth;
       counters["unmerged_rows"] =

@@ -58,6 +58,7 @@ class MeasuredSystems : public ValidationRunner {
     result.entries =
         static_cast<std::int64_t>(problem_->matrix.graph.entries.extent(0));
     result.levels = problem_->levels;
+    result.near_share = near_share();
     try {
       measure(result);
     } catch (const std::exception& error) {
@@ -86,6 +87,23 @@ class MeasuredSystems : public ValidationRunner {
     }
   };
 
+  /// See ValidationResult.
+  double near_share() const {
+    const auto host = [](const auto& view) {
+      return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+    };
+    const auto row_map = host(problem_->matrix.graph.row_map);
+    const auto entries = host(problem_->matrix.graph.entries);
+    std::int64_t near = 0, all = 0;
+    for (std::int64_t i = 0; i < problem_->rows(); ++i)
+      for (auto k = row_map(i); k < row_map(i + 1); ++k) {
+        const std::int64_t distance = std::abs(i - std::int64_t{entries(k)});
+        near += distance > 0 && distance <= 256;
+        all += distance > 0;
+      }
+    return all > 0 ? double(near) / double(all) : 0;
+  }
+
   void measure(ValidationResult& result) {
     const std::string automatic =
         Strata::to_string(Strata::Algorithm::automatic);
@@ -101,8 +119,7 @@ class MeasuredSystems : public ValidationRunner {
     for (const auto& name : validation_candidates()) {
       result.candidates.emplace_back();
       result.candidates.back().algorithm = name;
-      of_candidate.push_back(
-          try_candidate(result.plan, fastest, result.candidates.back()));
+      of_candidate.push_back(try_candidate(result.candidates.back()));
       const Measured* const made = of_candidate.back();
       if (made && made->right) fastest = std::min(fastest, made->once);
     }
@@ -142,24 +159,12 @@ class MeasuredSystems : public ValidationRunner {
   }
 
   /// Null where it is not measured; `candidate` then says why.
-  Measured* try_candidate(const PlanFacts& automatic, double fastest,
-                          CandidateTime& candidate) {
-    const auto predicted = automatic.predictions.find(candidate.algorithm);
-    if (options_.limit > 0 && predicted != automatic.predictions.end() &&
-        predicted->second > options_.limit * 1e6 * fastest) {
-      candidate.timing = Timing::left_out;
-      candidate.predicted_us = predicted->second;
-      return nullptr;
-    }
+  Measured* try_candidate(CandidateTime& candidate) {
     try {
       auto algorithm =
           make_own(candidate.algorithm, *problem_, options_.wishes);
       algorithm->analyse();
-      // An algorithm by name is predicted only where its plan needs that.
-      candidate.predicted_us = algorithm->plan().predicted_us;
-      if (!(candidate.predicted_us > 0))
-        candidate.predicted_us =
-            predicted != automatic.predictions.end() ? predicted->second : NAN;
+      candidate.merged_levels = algorithm->plan().merged_levels;
       Measured& made = add(std::move(algorithm));
       solve_once(made);
       return &made;

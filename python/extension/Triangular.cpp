@@ -79,13 +79,11 @@ struct BindTriangular {
 void bind_triangular(nb::module_& module) {
   using Candidate = Strata::TriangularCandidate;
   nb::class_<Candidate>(module, "TriangularCandidate",
-                        "A plan that the automatic choice has considered.")
+                        "A plan that was considered.")
       .def_prop_ro(
           "algorithm",
           [](const Candidate& c) { return Strata::to_string(c.algorithm); },
           "Name of the algorithm.")
-      .def_ro("predicted_us", &Candidate::predicted_us,
-              "Predicted time of a solve in microseconds; 0: not predicted.")
       .def_ro("note", &Candidate::note,
               "What it consists of, and what ruled it out.")
       .def_ro("ruled_out", &Candidate::ruled_out,
@@ -133,12 +131,12 @@ void bind_triangular(nb::module_& module) {
               "Bytes of them that are a workspace: what share_plan takes.")
       .def_ro("right_hand_sides", &Report::right_hand_sides)
       .def_ro("launch_right_hand_sides", &Report::launch_right_hand_sides)
-      .def_ro("predicted_solve_us", &Report::predicted_solve_us,
-              "Predicted time of a solve in microseconds.")
       .def_ro("analysis_us", &Report::analysis_us,
               "Time of the analysis in microseconds.")
-      .def_ro("candidates", &Report::candidates,
-              "What was considered, a TriangularCandidate each.")
+      .def_ro(
+          "candidates", &Report::candidates,
+          "What was considered, a TriangularCandidate each: the first that is "
+          "not ruled out was chosen.")
       .def("__repr__", [](const Report& r) { return Strata::to_string(r); });
 
   for_each_type<BindTriangular>(module);

@@ -29,11 +29,9 @@ def test_draws(rng):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     figure = strata.show(solver)
-    bars, considered = figure.axes
+    (bars,) = figure.axes
     assert [bar.get_height() for bar in bars.patches] == strata.level_sets(solver).tolist()
-    drawn = [c for c in solver.report().candidates if c.predicted_us > 0 and not c.ruled_out]
-    assert len(considered.patches) == len(drawn) > 0
-    assert strata.show(solver, figure.axes) is figure
+    assert strata.show(solver, bars) is figure
 
 
 def test_text(rng, monkeypatch):

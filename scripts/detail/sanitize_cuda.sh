@@ -18,9 +18,6 @@ logs=$build/sanitizer_reports
 rm -rf "$logs"
 mkdir -p "$logs"
 export OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
-# What the device's parameters are is measured once, without a tool.
-export STRATA_CACHE_DIR=$build/sanitizer_cache
-"$build/unit_test/fuzz/strata_fuzz_triangular" --backend Cuda --seconds 5 >&2
 
 # judge TOOL LOG PROGRAM ARGUMENT...
 judge() {

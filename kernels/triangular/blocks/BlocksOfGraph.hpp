@@ -4,9 +4,18 @@
 
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/blocks/BlockSubstitution.hpp>
+#include <kernels/triangular/selection/PlanSizes.hpp>
 
 namespace Strata {
 namespace Detail {
+
+/// Bytes of a plan at least. There are as many blocks as level sets, where
+/// those are known.
+inline std::size_t least_bytes_of_blocks(const PlanSizes& sizes) {
+  return sizes.of_rows() + sizes.of_entries() +
+         std::max<std::size_t>(sizes.levels, sizes.rows > 0 ? 1 : 0) *
+             sizeof(EllBlock);
+}
 
 /// ELL blocks of a dependency graph, which has vertices. The host waits.
 template <class ExecutionSpace>

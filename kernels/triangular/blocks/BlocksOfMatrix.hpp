@@ -6,7 +6,7 @@
 #include <core/matrix/InspectValues.hpp>
 #include <cstring>
 #include <kernels/triangular/blocks/BlockSubstitution.hpp>
-#include <kernels/triangular/blocks/Prediction.hpp>
+#include <kernels/triangular/blocks/BlocksOfGraph.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <limits>
 #include <memory>

@@ -15,7 +15,7 @@ namespace Strata {
 namespace Detail {
 
 /// What the selection knows of one algorithm: what it can do, the least bytes
-/// of its plan, its candidates with their predictions, and how it is made. Each
+/// of its plan, its candidates, and how it is made. Each
 /// algorithm's folder has one (Registration.hpp); selection/Registry.hpp lists
 /// them. An object serves one matrix: it may keep what its candidates need,
 /// packed sub-graphs for example.
@@ -46,8 +46,10 @@ class AlgorithmRegistration {
   /// Whether it needs level sets where it is asked for by name; the automatic
   /// choice finds them in any case.
   virtual bool needs_level_sets() const { return true; }
-  /// Whether it needs measured parameters where it is asked for by name.
-  virtual bool needs_parameters(const Selection&) const { return false; }
+  /// Why the automatic choice is to take it for this matrix; empty: it is not.
+  /// For algorithms that a program has registered, which are asked before the
+  /// library's rule.
+  virtual std::string why_suited(const Selection&) const { return ""; }
   /// @}
 
   /// @name Memory
@@ -55,8 +57,6 @@ class AlgorithmRegistration {
   /// Bytes that its plan takes at least, without a workspace for more than one
   /// right-hand side.
   virtual std::size_t least_bytes(const PlanSizes& sizes) const = 0;
-  /// Whether these are the bytes that it takes.
-  virtual bool least_bytes_are_exact() const { return false; }
   /// A plan of more than so many times the matrix is dropped, as is one that
   /// takes more memory than allowed.
   virtual double most_times_matrix(const Selection&, const Candidate&) const {
@@ -66,25 +66,13 @@ class AlgorithmRegistration {
 
   /// @name Candidates
   /// @{
-  /// Adds none, one or several candidates to the automatic choice, each with
-  /// the predicted microseconds of a solve (Selection::consider). Analysis that
-  /// takes long is worth it only where the candidate may become the best.
-  virtual void consider(Selection& selection) = 0;
-  /// Adds the candidates of an algorithm that the options name
-  /// (Selection::add).
-  virtual void consider_named(Selection& selection) { selection.add(*this); }
+  /// Adds its candidates (Selection::add), the best first, where the options
+  /// name it or the automatic choice has come to it.
+  virtual void consider(Selection& selection) { selection.add(*this); }
   /// Called when `dropped` is ruled out because its plan is too large. Adds a
   /// candidate with a smaller plan, if there is one, and frees what `dropped`
   /// needed.
-  virtual void consider_smaller(Selection&, const Candidate&) {}
-  /// Called in the automatic choice when a plan, of whatever algorithm, has
-  /// turned out to be too large. Adds candidates that `consider` left out
-  /// beside that one, as it was predicted to be faster.
-  virtual void consider_left_out(Selection&) {}
-  /// The values have ruled a candidate out, or what is left of it is slower:
-  /// adds what was looked at, and given up before it was known how long it
-  /// takes.
-  virtual void consider_given_up(Selection&) {}
+  virtual void consider_smaller(Selection&, const Candidate& /*dropped*/) {}
   /// Called when all candidates of the algorithm are ruled out. Frees what they
   /// needed.
   virtual void forget(Selection&) {}
@@ -102,11 +90,9 @@ class AlgorithmRegistration {
                                      int /*most*/, const std::string& /*why*/) {
     return false;
   }
-  /// Rules out the candidates with merged level sets: the values don't allow
-  /// them.
-  /// @param chosen  whether the plan of this algorithm has shown that
-  virtual void forbid_merging(Selection&, bool /*chosen*/,
-                              const std::string& /*why*/) {}
+  /// Rules out its candidates, which have merged level sets, for the reason
+  /// `why`, and adds one without.
+  virtual void forbid_merging(Selection&, const std::string& /*why*/) {}
   /// @}
 
   /// The algorithm for an analysed matrix. It writes into `selection.report`

@@ -3,22 +3,23 @@
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_CHOOSE_ALGORITHM_HPP
 
 #include <algorithm>
-#include <cmath>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryPool.hpp>
-#include <kernels/triangular/selection/MeasureParameters.hpp>
+#include <kernels/triangular/selection/DeviceRule.hpp>
+#include <kernels/triangular/selection/HostRule.hpp>
 #include <kernels/triangular/selection/Registry.hpp>
 #include <kernels/triangular/selection/Selection.hpp>
 #include <string>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
 
-/// Chooses among the candidates that the registered algorithms have for an
-/// analysed matrix, and makes the best of them: the one that the options name,
-/// or the one with the smallest prediction whose plan fits in the memory
-/// allowed. Refers to its arguments, and fills in what the report says of the
-/// choice.
+/// Chooses the algorithm for an analysed matrix and makes its plan: the
+/// algorithm that the options name, or the one that a rule prefers (DeviceRule,
+/// HostRule). What can't be used with these values, or does not fit in the
+/// memory allowed, makes room for the next in order of preference. Refers to
+/// its arguments, and fills in what the report says of the choice.
 template <class Scalar, class ExecutionSpace>
 class AlgorithmChoice {
  public:
@@ -41,21 +42,20 @@ class AlgorithmChoice {
     selection_.sizes = plan_sizes<Scalar, ExecutionSpace>(
         analysis.graph.num_vertices, analysis.graph.num_edges(),
         analysis.order.num_levels(), analysis.num_values);
-    if (named)
-      consider_named(*named);
-    else
-      consider_all();
     selection_.plans_begin_at(selection_.mark());
+    if (named)
+      named->consider(selection_);
+    else
+      find_preferences();
   }
   AlgorithmChoice(const AlgorithmChoice&) = delete;
   AlgorithmChoice& operator=(const AlgorithmChoice&) = delete;
 
-  /// Makes the best candidate that is left. Plans that turn out to take more
+  /// Makes the first candidate that is left. Plans that turn out to take more
   /// memory than allowed are dropped before the next is made.
   /// @throws PlanMemoryError where none fits, and OptionError
   Pointer make() {
-    std::size_t least = 0;
-    for (Candidate* next = selection_.best(); next; next = selection_.best()) {
+    for (Candidate* next = next_candidate(); next; next = next_candidate()) {
       // With a limit on memory, a plan is in no larger block than it needs, and
       // no block of another one is kept.
       const auto release = [&] {
@@ -69,11 +69,8 @@ class AlgorithmChoice {
         say_why(*next);
         return made;
       }
-      // A lower bound promises nothing.
-      if (next->made || next->registration->least_bytes_are_exact())
-        least = least == 0 ? next->bytes : std::min(least, next->bytes);
     }
-    refuse(least);
+    refuse();
   }
 
   /// Rules an algorithm out that can't be used with these values, of which
@@ -83,8 +80,7 @@ class AlgorithmChoice {
     selection_.rule_out_all(unusable, why);
     selection_.forget_plan();
     unusable.forget(selection_);
-    consider_given_up();
-    if (!selection_.best()) selection_.add_last_resort();
+    if (!next_candidate()) selection_.add_last_resort();
     selection_.instead = why + ", which rules out " + to_string(algorithm);
   }
   /// Merged rows of the report's algorithm, `made`, are too inaccurate with
@@ -115,7 +111,7 @@ class AlgorithmChoice {
           (selection_.levels_are_named() || rows <= 1 + groups / 4)) {
         selection_.forget_plan();
         chosen.consider_again(selection_, levels);
-        if (!selection_.best()) selection_.add_last_resort();
+        if (!next_candidate()) selection_.add_last_resort();
         return;
       }
     }
@@ -125,23 +121,20 @@ class AlgorithmChoice {
     turns_ = 0;
     if (!chosen.consider_fewer_levels(selection_, inaccurate, levels / 2, why))
       return forbid_merge(why);
-    consider_given_up();
     selection_.instead = why + ", so that fewer are merged";
-    if (!selection_.best()) selection_.add_last_resort();
+    if (!next_candidate()) selection_.add_last_resort();
   }
 
-  /// Rules the candidate of the report's algorithm out, whose level sets can't
-  /// be merged with these values, of which `why` tells.
+  /// The candidate of the report's algorithm is made without merged level sets,
+  /// which can't be used with these values, of which `why` tells.
   void forbid_merge(const std::string& why) {
     const Algorithm chosen = selection_.report.algorithm;
     const Candidate& made = *selection_.best();
     selection_.forget_plan();
-    for (const auto& registration : registrations_)
-      registration->forbid_merging(selection_,
-                                   registration->algorithm() == chosen, why);
+    made.registration->forbid_merging(selection_, why);
     // Without merged level sets, it can't take these values at all.
     if (!made.ruled_out) return rule_out(chosen, why);
-    if (!selection_.best()) selection_.add_last_resort();
+    if (!next_candidate()) selection_.add_last_resort();
     selection_.instead = why + ", which rules out merged level sets";
   }
 
@@ -175,32 +168,64 @@ class AlgorithmChoice {
     return *named;
   }
 
-  void consider_given_up() {
-    if (!selection_.is_automatic()) return;
-    for (const auto& other : registrations_)
-      if (may_be_chosen(other->algorithm()) &&
-          other->supports(selection_.options))
-        other->consider_given_up(selection_);
+  /// The order in which the automatic choice comes to algorithms: those of the
+  /// program that say so, that of the rule, and smaller and smaller plans.
+  void find_preferences() {
+    for (const auto& registration : registrations_) {
+      if (!registration->supports(selection_.options)) continue;
+      const std::string why = registration->why_suited(selection_);
+      if (!why.empty()) preferences_.push_back({registration.get(), why});
+    }
+    const RuleChoice rule = choose_by_rule();
+    prefer(rule.algorithm, rule.reason);
+    const std::string smaller = "what the rule prefers does not fit";
+    if constexpr (is_gpu<ExecutionSpace>) {
+      prefer(Algorithm::sync_free, smaller);
+      prefer(Algorithm::level_sets, smaller);
+    }
+    prefer(Algorithm::substitution, smaller);
   }
-  void consider_named(Registration& named) {
-    if (named.needs_parameters(selection_))
-      selection_.parameters = performance_parameters<Scalar>(selection_.exec);
-    named.consider_named(selection_);
+  void prefer(Algorithm algorithm, const std::string& why) {
+    Registration* const added = find(algorithm);
+    for (const Preference& other : preferences_)
+      if (other.registration == added) return;
+    if (added->supports(selection_.options))
+      preferences_.push_back({added, why});
   }
-  void consider_all() {
-    selection_.parameters = performance_parameters<Scalar>(selection_.exec);
-    for (const auto& registration : registrations_)
-      if (may_be_chosen(registration->algorithm()) &&
-          registration->supports(selection_.options))
-        registration->consider(selection_);
+  RuleChoice choose_by_rule() {
+    const auto& exec = selection_.exec;
+    const auto& options = selection_.options;
+    const auto& sizes = selection_.sizes;
+    const int levels = selection_.report.levels;
+    if constexpr (is_gpu<ExecutionSpace>) {
+      using Subgraphs = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
+      const MergeChoice& merging = selection_.merging();
+      const int rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
+                                                     : PackingShape().max_rows;
+      return DeviceRule::choose(
+          {double(sizes.rows), double(sizes.edges), levels, merging.levels,
+           selection_.may_merge(), merging.neighbours.near,
+           std::min(rows, Subgraphs::template max_local<0>(exec) - 1),
+           lane_width<ExecutionSpace>, num_multiprocessors(exec)});
+    } else {
+      const std::string why_not = HostRule::why_not_level_sets(
+          double(sizes.rows), double(sizes.edges), levels,
+          options.max_right_hand_sides, max_host_team(exec));
+      if (why_not.empty())
+        return {Algorithm::level_sets,
+                "level sets wide enough for all threads"};
+      return {Algorithm::substitution, "level_sets is left out: " + why_not};
+    }
   }
-  /// Whether the automatic choice considers an algorithm: on a host, HostRule
-  /// decides between two of the library's. Those of the program are considered
-  /// by their predictions.
-  static bool may_be_chosen(Algorithm algorithm) {
-    return is_gpu<ExecutionSpace> || algorithm == Algorithm::substitution ||
-           algorithm == Algorithm::level_sets ||
-           static_cast<std::size_t>(algorithm) >= num_enumerators<Algorithm>();
+
+  /// The first that is left; null: there is none, and no further algorithm to
+  /// come to.
+  Candidate* next_candidate() {
+    while (!selection_.best() && next_preference_ < preferences_.size()) {
+      Registration& next = *preferences_[next_preference_++].registration;
+      if (selection_.may_fit(next)) next.consider(selection_);
+    }
+    return selection_.best();
   }
 
   /// The plan; nothing, and the candidate ruled out, where it takes too much.
@@ -229,11 +254,6 @@ class AlgorithmChoice {
     made.reset();
     selection_.forget_plan();
     registration.consider_smaller(selection_, candidate);
-    if (selection_.is_automatic())
-      for (const auto& other : registrations_)
-        if (may_be_chosen(other->algorithm()) &&
-            other->supports(selection_.options))
-          other->consider_left_out(selection_);
     return nullptr;
   }
 
@@ -246,21 +266,18 @@ class AlgorithmChoice {
       report.reason = selection_.instead;
     else if (!selection_.is_automatic())
       report.reason = "asked for";
-    else if (selection_.any_over_budget())
-      report.reason =
-          "the smallest prediction of those that fit in the memory allowed";
     else
-      report.reason = "the smallest prediction of those considered";
+      report.reason = preferences_[next_preference_ - 1].why;
     report.reason += own;
-    if (made.place == Candidate::not_reported) return;
-    report.predicted_solve_us = made.predicted_us;
     const std::string& note = report.candidates[made.place].note;
-    if (selection_.instead.empty() && !note.empty())
+    if (selection_.is_automatic() && selection_.instead.empty() &&
+        !note.empty())
       report.reason += "; " + note;
   }
 
-  [[noreturn]] void refuse(std::size_t least) const {
+  [[noreturn]] void refuse() const {
     const auto& budget = selection_.budget;
+    const std::size_t least = selection_.sizes.of_substitution();
     const Candidate& named = selection_.last();
     if (!selection_.is_automatic())
       refuse_named_plan(budget, selection_.sizes,
@@ -269,7 +286,7 @@ class AlgorithmChoice {
     throw PlanMemoryError(
         budget.option(),
         "allows " + std::to_string(budget.bytes()) +
-            " bytes, a small plan takes " + std::to_string(least),
+            " bytes, the smallest plan takes " + std::to_string(least),
         "allow " + std::to_string(least) +
             " bytes or more, and leave the choice to automatic",
         least, budget.bytes());
@@ -277,6 +294,12 @@ class AlgorithmChoice {
 
   RegistrationList<Scalar, ExecutionSpace> registrations_;
   Selection<Scalar, ExecutionSpace> selection_;
+  struct Preference {
+    Registration* registration;
+    std::string why;
+  };
+  std::vector<Preference> preferences_;  // of the automatic choice
+  std::size_t next_preference_ = 0;      // that has not been considered
   int turns_ = 0;  // of merge_less with one number of level sets
 };
 

@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_HOST_RULE_HPP
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_HOST_RULE_HPP
 
-#include <Strata_PerformanceModel.hpp>
 #include <cstdint>
 #include <string>
 
@@ -60,21 +59,6 @@ struct HostRule {
     return "";
   }
 };
-
-/// What predictions and schedules on a host are made from: the numbers of a
-/// server's cores, the same on every host.
-inline PerformanceParameters host_parameters() {
-  PerformanceParameters p;
-  p.alpha = 4;
-  p.tau = p.tau_external = 0.006;
-  p.narrow_level = p.block = 0.005;
-  p.handover = 0.4;
-  p.pass = 0.01;
-  p.bytes_per_us = 1e5;
-  p.serial_row = 0.0008;
-  p.serial_entry = 0.0004;
-  return p;
-}
 
 }  // namespace Detail
 }  // namespace Strata

@@ -22,10 +22,7 @@ namespace Detail {
 template <template <class, class> class... Registrations>
 struct AlgorithmList {};
 
-/// The library's algorithms, in the order in which the automatic choice
-/// considers them: first those that are predicted from the level sets alone,
-/// then those that take an analysis of their own, which is spared where it
-/// can't lead to a smaller prediction.
+/// The library's algorithms.
 using LibraryAlgorithms =
     AlgorithmList<SubstitutionRegistration, LevelSetsRegistration,
                   SyncFreeRegistration, SyncFreeSubgraphsRegistration,

@@ -4,15 +4,15 @@
 
 #include <Strata_TriangularOptions.hpp>
 #include <Strata_TriangularReport.hpp>
-#include <analysis/merging/SampleNeighbours.hpp>
 #include <core/device/Backend.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <cstddef>
 #include <deque>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/merging/ChooseMergedLevels.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
-#include <kernels/triangular/selection/SolveFeatures.hpp>
+#include <optional>
 #include <string>
 
 namespace Strata {
@@ -29,12 +29,8 @@ inline std::string merged_levels_note(int levels) {
 /// A plan that may be made for a matrix.
 template <class Scalar, class ExecutionSpace>
 struct Candidate {
-  static constexpr std::size_t not_reported = ~std::size_t{0};
-
   AlgorithmRegistration<Scalar, ExecutionSpace>* registration;
-  double predicted_us = 0;  ///< 0: the options name it
-  /// Its place among the report's candidates.
-  std::size_t place = not_reported;
+  std::size_t place;  ///< among the report's candidates
   bool ruled_out = false;
   std::size_t bytes = 0;  ///< of the plan, or a lower bound on them
   bool made = false;  ///< whether the plan was made, and `bytes` are its own
@@ -42,8 +38,8 @@ struct Candidate {
 };
 
 /// One matrix and the candidates for it, which the algorithms' registrations
-/// read and add to. Refers to the arguments that it is made from, and keeps the
-/// report's candidates up to date.
+/// read and add to, the best first. Refers to the arguments that it is made
+/// from, and keeps the report's candidates up to date.
 template <class Scalar, class ExecutionSpace>
 class Selection {
  public:
@@ -66,11 +62,6 @@ class Selection {
   TriangularReport& report;
   const MemoryBudget budget;
   PlanSizes sizes{};
-  PerformanceParameters parameters;  ///< see needs_parameters
-  NeighbourShares neighbours;  ///< from `sync_free`'s sample, where it has one
-  /// Whether `sync_free` does better with merged level sets, if memory is no
-  /// matter and the values allow it.
-  bool merging_pays = false;
   /// Why the first choice could not be made.
   std::string instead;
 
@@ -83,65 +74,50 @@ class Selection {
                                                        : options.merged_levels;
   }
   bool levels_are_named() const { return options.merged_levels > 0; }
-  SolveFeatures features() const {
-    return {parameters,
-            sizes.edges,
-            analysis.order.sizes,
-            sizeof(Scalar),
-            num_multiprocessors(exec),
-            lane_width<ExecutionSpace>,
-            options.max_right_hand_sides,
-            double(cache_bytes(exec))};
+  /// Whether `sync_free` may merge level sets: with one right-hand side, and on
+  /// hosts, where the first thread does all anyway, if that is asked for.
+  bool may_merge() const {
+    return options.max_right_hand_sides == 1 && merged_levels() != 1 &&
+           (is_gpu<ExecutionSpace> || levels_are_named());
+  }
+  /// How many level sets `sync_free` merges. A GPU looks at a sample of the
+  /// rows for it, once.
+  const MergeChoice& merging() {
+    if (!merging_) {
+      const int asked = may_merge() ? merged_levels() : 1;
+      if constexpr (is_gpu<ExecutionSpace>) {
+        merging_ = choose_merged_levels<Scalar>(
+            exec, analysis, asked, double(report.crs_bytes),
+            [&](std::size_t bytes) { return budget.allows(bytes); });
+      } else {
+        merging_.emplace().levels = asked;
+      }
+    }
+    return *merging_;
   }
 
-  /// A candidate that the report does not tell of.
-  Candidate& add(Registration& registration) {
-    candidates_.push_back({&registration});
+  /// Adds a candidate, after those that were added before. The report tells of
+  /// it, and notes what its plan consists of.
+  Candidate& add(Registration& registration, const std::string& note = "") {
+    candidates_.push_back({&registration, report.candidates.size()});
+    report.candidates.push_back({registration.algorithm(), note});
     return candidates_.back();
-  }
-  /// A candidate of the report, which notes what its plan consists of.
-  Candidate& consider(Registration& registration, double predicted_us,
-                      const std::string& note = "") {
-    Candidate& made = add(registration);
-    made.predicted_us = predicted_us;
-    made.place = report.candidates.size();
-    report.candidates.push_back({registration.algorithm(), predicted_us, note});
-    return made;
   }
   /// False, and a line in the report, for what is too large however it is made.
   bool may_fit(Registration& registration) {
     const std::size_t least = registration.least_bytes(sizes);
     if (budget.allows(least)) return true;
-    Candidate& none = consider(registration, 0);
+    Candidate& none = add(registration);
     none.bytes = least;
     over_budget(none);
     return false;
   }
 
-  /// The one with the smallest prediction of those left, null: there is none.
+  /// The first of those left, null: there is none.
   Candidate* best() {
-    return best_of([](const Candidate&) { return true; });
-  }
-  Candidate* best_of(Algorithm algorithm) {
-    return best_of([&](const Candidate& candidate) {
-      return candidate.registration->algorithm() == algorithm;
-    });
-  }
-  /// The same of those whose plans may fit in the memory allowed, for what is
-  /// known before they are made.
-  Candidate* best_that_may_fit() {
-    return best_of([&](const Candidate& candidate) {
-      return budget.allows(candidate.registration->least_bytes(sizes));
-    });
-  }
-  template <class Condition>
-  Candidate* best_of(const Condition& is_meant) {
-    Candidate* found = nullptr;
     for (Candidate& candidate : candidates_)
-      if (!candidate.ruled_out && is_meant(candidate) &&
-          (!found || candidate.predicted_us < found->predicted_us))
-        found = &candidate;
-    return found;
+      if (!candidate.ruled_out) return &candidate;
+    return nullptr;
   }
   const Candidate& last() const { return candidates_.back(); }
 
@@ -149,7 +125,6 @@ class Selection {
   void rule_out(Candidate& candidate, const std::string& why) {
     if (candidate.ruled_out) return;
     candidate.ruled_out = true;
-    if (candidate.place == Candidate::not_reported) return;
     auto& line = report.candidates[candidate.place];
     line.ruled_out = true;
     line.note += (line.note.empty() ? "" : "; ") + why;
@@ -158,16 +133,9 @@ class Selection {
     rule_out(candidate, needs(candidate) + " of " +
                             std::to_string(budget.bytes()) + " allowed");
   }
-  /// Rules out the candidates of an algorithm for which `is_meant` is true.
-  template <class Condition>
-  void rule_out_all(const Registration& registration, const std::string& why,
-                    const Condition& is_meant) {
-    for (Candidate& candidate : candidates_)
-      if (candidate.registration == &registration && is_meant(candidate))
-        rule_out(candidate, why);
-  }
   void rule_out_all(const Registration& registration, const std::string& why) {
-    rule_out_all(registration, why, [](const Candidate&) { return true; });
+    for (Candidate& candidate : candidates_)
+      if (candidate.registration == &registration) rule_out(candidate, why);
   }
   /// Whether some candidates were ruled out for their bytes.
   bool any_over_budget() const {
@@ -199,13 +167,14 @@ class Selection {
     report.block_slots = 0;
     report.merged_levels = 1;
     report.launch_right_hand_sides = 0;
-    report.external_share = report.predicted_solve_us = 0;
+    report.external_share = 0;
     report.reason.clear();
     report.partition.clear();
   }
   void give_back_plans() { analysis.work(exec).give_back(plans_begin_); }
 
  private:
+  std::optional<MergeChoice> merging_;
   std::deque<Candidate> candidates_;  // whose elements stay where they are
   Mark plans_begin_;
 };

@@ -29,11 +29,6 @@ class SubgraphsRegistration
     return sizes.of_rows() + sizes.of_entries() +
            static_cast<std::size_t>(sizes.edges) * 4;
   }
-  bool needs_parameters(const Selection&) const override { return true; }
-
-  /// It is there for those who name it: the other algorithms are faster, and
-  /// find their plans without the host.
-  void consider(Selection&) override {}
 
   Pointer make(Selection& selection, const Candidate&) override {
     const auto& options = selection.options;
@@ -48,7 +43,6 @@ class SubgraphsRegistration
     report.internal_slots = schedule.internal.num_slots();
     report.external_slots = schedule.external.num_slots();
     report.max_subgraph_rows = max_rows;
-    if (is_gpu<ExecutionSpace>) report.predicted_solve_us = best.predicted_us;
     report.partition = best.criterion;
     const int team_size = !is_gpu<ExecutionSpace> ? 1
                           : options.team_size > 0 ? options.team_size
@@ -71,7 +65,7 @@ class SubgraphsRegistration
     if (auto kept = keep_partition(host.graph,
                                    selection.analysis.kept_partition, max_rows))
       return {*std::move(kept), "that of the pattern before", 0};
-    return partition(host.graph, host.levels, max_rows, selection.parameters);
+    return partition(host.graph, host.levels, max_rows);
   }
 };
 

@@ -3,10 +3,8 @@
 #define STRATA_KERNELS_TRIANGULAR_SUBSTITUTION_REGISTRATION_HPP
 
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
-#include <kernels/triangular/substitution/Prediction.hpp>
 #include <kernels/triangular/substitution/SubstitutionSolve.hpp>
 #include <memory>
-#include <string>
 
 namespace Strata {
 namespace Detail {
@@ -25,19 +23,7 @@ class SubstitutionRegistration
   std::size_t least_bytes(const PlanSizes& sizes) const override {
     return sizes.of_substitution();
   }
-  bool least_bytes_are_exact() const override { return true; }
 
-  void consider(Selection& selection) override {
-    const SolveFeatures features = selection.features();
-    std::string why;
-    if constexpr (!is_gpu<ExecutionSpace>) {
-      why = HostRule::why_not_level_sets(
-          features.rows, features.edges, features.sizes.num_levels,
-          features.columns, max_host_team(selection.exec));
-      if (!why.empty()) why = "level_sets is left out: " + why;
-    }
-    selection.consider(*this, predict_substitution(features), why);
-  }
   Pointer make(Selection& selection, const Candidate&) override {
     return std::make_shared<SubstitutionSolve<Scalar, ExecutionSpace>>(
         selection.exec, selection.analysis);

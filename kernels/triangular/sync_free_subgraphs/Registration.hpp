@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <analysis/packing/PackSubgraphs.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
-#include <kernels/triangular/sync_free_subgraphs/Prediction.hpp>
 #include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphs.hpp>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +13,11 @@
 
 namespace Strata {
 namespace Detail {
+
+/// Whether level sets are so wide that sub-graphs are cut from bands of them.
+inline bool has_wide_levels(double rows, int levels) {
+  return rows >= 150. * std::max(1, levels);
+}
 
 /// The shape of sub-graphs for a graph: chunks of rows in the order of
 /// substitution keep a narrow graph's long paths together, bands of level sets
@@ -44,8 +47,7 @@ inline PackingShape packing_shape(const TriangularOptions& options,
   return shape;
 }
 
-/// One candidate after the other, each of which has its own packed sub-graphs:
-/// they are packed to be predicted, and the packer makes one plan.
+/// One candidate after the other, each of which has its own packed sub-graphs.
 template <class Scalar, class ExecutionSpace>
 class SyncFreeSubgraphsRegistration
     : public AlgorithmRegistration<Scalar, ExecutionSpace> {
@@ -66,20 +68,11 @@ class SyncFreeSubgraphsRegistration
            (static_cast<std::size_t>(sizes.edges) + record.entries - 1) /
                record.entries * per_record;
   }
-  bool needs_parameters(const Selection&) const override { return true; }
 
   void consider(Selection& selection) override {
     merged_levels_ = selection.merged_levels();
-    look(selection);
-  }
-  void consider_left_out(Selection& selection) override { look(selection); }
-  void consider_given_up(Selection& selection) override {
-    if (too_long_for_us_ >= 0) look(selection);
-  }
-  void consider_named(Selection& selection) override {
-    merged_levels_ = selection.merged_levels();
     consider_packed(selection);
-    if (packed_) return;
+    if (packed_ || selection.is_automatic()) return;
     selection.add_last_resort();
     selection.instead =
         "asked for sync_free_subgraphs, but the matrix has no rows or too many "
@@ -119,20 +112,11 @@ class SyncFreeSubgraphsRegistration
     consider_again(selection, most);
     return true;
   }
-  /// Sub-graphs merge fewer level sets than `sync_free`, and have a try of
-  /// their own where that can't merge any.
-  void forbid_merging(Selection& selection, bool chosen,
-                      const std::string& why) override {
-    if (chosen) {
-      selection.rule_out_all(*this, why);
-      merged_levels_ = 1;
-      forget(selection);
-      consider_packed(selection);
-    } else if (!packed_ && selection.is_automatic()) {
-      looked_ = false;
-      too_long_for_us_ = -1;
-      look(selection);
-    }
+  void forbid_merging(Selection& selection, const std::string& why) override {
+    selection.rule_out_all(*this, why);
+    merged_levels_ = 1;
+    forget(selection);
+    consider_packed(selection);
   }
 
   Pointer make(Selection& selection, const Candidate&) override {
@@ -155,52 +139,12 @@ class SyncFreeSubgraphsRegistration
                          selection.sizes.edges, analysis.unmerged_rows());
   }
 
-  /// Considers sub-graphs, once, if they are worth a look. Where their path is
-  /// too long for the best time of now, they get another one for a longer time.
-  void look(Selection& selection) {
-    if (looked_ || !suit(selection)) return;
-    const Candidate* const best = selection.best_that_may_fit();
-    const double most_us = best ? best->predicted_us : no_limit;
-    if (most_us <= too_long_for_us_) return;
-    looked_ = true;
-    if (!selection.may_fit(*this)) return;
-    if (consider_packed(selection, most_us)) return;
-    looked_ = false;
-    too_long_for_us_ = most_us;
-  }
-  /// See sync_free_subgraphs_suit. Where the values ask for fewer merged rows
-  /// of `sync_free`, which is slower, there is no second look unless it can't
-  /// merge any.
-  static bool suit(Selection& selection) {
-    const Candidate* const best = selection.best_that_may_fit();
-    return sync_free_subgraphs_suit(
-        selection.features(), rows_are_near(selection), selection.merging_pays,
-        best ? best->predicted_us : no_limit);
-  }
-  /// Whether most values come from a row's own sub-graph in any case.
-  static bool rows_are_near(const Selection& selection) {
-    return selection.neighbours.near >= 0.8;
-  }
-
-  /// Packs sub-graphs, where the matrix has any that fit in scratch. Bands
-  /// whose values don't fit at first are not cut smaller where `sync_free`
-  /// merges level sets, unless rows are near to those that they need: on two
-  /// GPUs that won on none of 37 systems of the validation set.
-  ///
-  /// @param most_us  sub-graphs that are predicted to take longer are of no use
-  /// @returns false if they are known to take longer
-  bool consider_packed(Selection& selection, double most_us = no_limit) {
+  /// Packs sub-graphs, where the matrix has any that fit in scratch.
+  void consider_packed(Selection& selection) {
     const auto& exec = selection.exec;
     const auto& analysis = selection.analysis;
-    PackingShape wanted = shape(selection, merged_levels_);
-    wanted.largest_only = wanted.num_bands(selection.report.levels) > 1 &&
-                          selection.merging_pays && !rows_are_near(selection);
+    const PackingShape wanted = shape(selection, merged_levels_);
     const auto& longest = analysis.order.sizes.longest_row;
-    const SolveFeatures features = selection.features();
-    if (most_us < no_limit)
-      wanted.most_steps = most_steps_within(
-          features, wanted.num_bands(selection.report.levels) > 1,
-          wanted.latency, most_teams, most_us);
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(
         exec, analysis.graph, analysis.order.level_of.data(),
@@ -208,44 +152,25 @@ class SyncFreeSubgraphsRegistration
         longest.empty() ? std::int64_t{analysis.graph.num_vertices}
                         : *std::max_element(longest.begin(), longest.end()),
         wanted, analysis.pool, analysis.order.vertex.data());
-    if (!packed.possible()) return !packed.too_long();
+    if (!packed.possible()) return;
     selection.plans_begin_at(selection.mark());
-    // There is no prediction for a host, where only its name leads to it.
-    const double predicted_us =
-        is_gpu<ExecutionSpace>
-            ? std::max(predict_sync_free_subgraphs(
-                           features, packed_features(packed, wanted.latency),
-                           packed.team() == 0 ? teams_of<0> : teams_of<1>),
-                       sync_free_subgraphs_not_below(features))
-            : 0.;
-    selection.consider(
-        *this, predicted_us,
-        std::to_string(packed.num_subgraphs()) + " sub-graphs of up to " +
-            std::to_string(packed.max_rows()) + " rows in " +
-            (packed.num_bands() > 1
-                 ? "bands of " + std::to_string(wanted.band_levels) +
-                       " level sets"
-                 : "the order of substitution") +
-            (packed.merged_levels() > 1
-                 ? ", " + merged_levels_note(packed.merged_levels())
-                 : "") +
-            (packed.team() > 0 ? ", four lanes a row" : ""));
+    selection.add(
+        *this, std::to_string(packed.num_subgraphs()) +
+                   " sub-graphs of up to " + std::to_string(packed.max_rows()) +
+                   " rows in " +
+                   (packed.num_bands() > 1
+                        ? "bands of " + std::to_string(wanted.band_levels) +
+                              " level sets"
+                        : "the order of substitution") +
+                   (packed.merged_levels() > 1
+                        ? ", " + merged_levels_note(packed.merged_levels())
+                        : "") +
+                   (packed.team() > 0 ? ", four lanes a row" : ""));
     packed_ = std::move(packed);
-    return true;
   }
-
-  static constexpr double no_limit = std::numeric_limits<double>::infinity();
-  /// Teams of either kind that a multiprocessor runs at once.
-  template <int team>
-  static constexpr int teams_of =
-      Solve::template Kernel<team>::teams_a_multiprocessor;
-  static constexpr int most_teams = std::max(teams_of<0>, teams_of<1>);
 
   /// As the option, until less memory or these values ask for fewer.
   int merged_levels_ = 0;
-  bool looked_ = false;
-  /// Time that the longest path is known to take more than; -1: none.
-  double too_long_for_us_ = -1;
   std::optional<SubgraphPacker<ExecutionSpace>> packed_;
   typename Selection::Mark before_packing_;
 };

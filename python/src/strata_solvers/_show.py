@@ -33,17 +33,16 @@ def level_sets(solver: TriangularSolver) -> np.ndarray:
 
 
 def show(solver: TriangularSolver, axes: Any = None) -> Any:
-    """Draws the plan of a solver: rows of its level sets, and what was considered.
+    """Draws the plan of a solver: the rows of its level sets.
 
-    The first picture has a bar for each level set, as high as it has rows (for very many
-    level sets, a bar for several, as high as the largest), with the level sets that are
-    merged into one side by side in one shade.  The second has the predicted time of a
-    solve for each algorithm that was considered.
+    There is a bar for each level set, as high as it has rows (for very many level sets, a
+    bar for several, as high as the largest), with the level sets that are merged into one
+    side by side in one shade.
 
     Parameters
     ----------
     solver : TriangularSolver
-    axes : pair of matplotlib axes, optional
+    axes : matplotlib axes, optional
         Where to draw; a new figure by default.
 
     Returns
@@ -57,11 +56,10 @@ def show(solver: TriangularSolver, axes: Any = None) -> Any:
             import matplotlib.pyplot as plt
         except ImportError:
             return _text(sizes, report)
-        figure, axes = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
+        figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
     else:
-        figure = axes[0].figure
-    _draw_levels(axes[0], sizes, report)
-    _draw_candidates(axes[1], report)
+        figure = axes.figure
+    _draw_levels(axes, sizes, report)
     return figure
 
 
@@ -95,19 +93,6 @@ def _draw_levels(axes: Any, sizes: np.ndarray, report: Any) -> None:
     axes.set_xlabel("level set")
     axes.set_ylabel("rows")
     axes.set_title(f"{report.algorithm}: {_facts(report)}", fontsize="medium")
-
-
-def _draw_candidates(axes: Any, report: Any) -> None:
-    considered = [c for c in report.candidates if c.predicted_us > 0 and not c.ruled_out]
-    names = [c.algorithm for c in considered]
-    axes.barh(range(len(names)), [c.predicted_us for c in considered],
-              color=["#b5482a" if name == report.algorithm else "#b0b0b0"
-                     for name in names])
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set_xlabel("predicted time of a solve (microseconds)")
-    axes.set_title("considered" if considered else "nothing else was considered",
-                   fontsize="medium")
 
 
 def _text(sizes: np.ndarray, report: Any) -> str:

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_RULE_HPP
+#define STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_RULE_HPP
+
+#include <Strata_TriangularOptions.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// What a rule has chosen, and why: a sentence for the report.
+struct RuleChoice {
+  Algorithm algorithm;
+  std::string reason;
+};
+
+/// What DeviceRule reads: sizes of a triangle, and what the device says of
+/// itself.
+struct DeviceFeatures {
+  double rows, entries;  ///< entries beside the diagonal
+  int levels;
+  /// Level sets that `sync_free` would merge into one, and whether it may merge
+  /// any: the accuracy asked for and several right-hand sides don't allow it.
+  int merged_levels;
+  bool may_merge;
+  /// Share of the entries that lead to one of the 256 rows before their own.
+  double near_share;
+  /// Rows of a sub-graph at most, for what the scratch of a team holds.
+  int subgraph_rows;
+  int lanes, multiprocessors;
+
+  double rows_of_level() const { return rows / (levels > 1 ? levels : 1); }
+  /// Level sets, merged ones, of which one sub-graph has all rows.
+  double levels_of_subgraph() const {
+    return subgraph_rows / (merged_levels * rows_of_level());
+  }
+  double entries_of_row() const { return rows > 0 ? entries / rows : 0; }
+};
+
+/// The rule by which a GPU's triangular solves are left to `sync_free` or to
+/// `sync_free_subgraphs`. `sync_free` hands each level set on through the
+/// second-level cache, unless it merges some of them; sub-graphs hand it on
+/// through a team's scratch, in a fifth of the time, but wait for what comes
+/// from other sub-graphs. So sub-graphs pay if one of them has many level sets,
+/// and most values that its rows need.
+///
+/// The rule times nothing and keeps nothing: it chooses the same in every
+/// process on a kind of card. `scripts/fit_choice` fits the thresholds to the
+/// tables of docs/tables, prints how well the rule does on systems that it was
+/// not fitted to, and checks with --check that these are the fitted ones.
+/// Those of plans that merge no level sets are not fitted: the choices of 32
+/// systems, whose tables are in docs/benchmarks.md, keep to them.
+struct DeviceRule {
+  /// Of a sub-graph: from which on it gains, if at least a share of `near` of
+  /// the entries is near, so that values come from the sub-graph itself; and
+  /// from which on it gains in any case, as level sets are so narrow that there
+  /// are few values to wait for.
+  static constexpr double levels_to_gain = 12;
+  static constexpr double levels_to_gain_in_any_case = 26;
+  static constexpr double near = 0.3;
+  /// Entries of a row for each lane of a warp. Longer rows make merged ones
+  /// that take a warp several turns; in sub-graphs four lanes share a row.
+  static constexpr double entries_of_lane = 0.95;
+  /// Sub-graphs with such a share of near entries need next to nothing from
+  /// each other. They run side by side if level sets have so many rows for each
+  /// lane of one warp a multiprocessor.
+  static constexpr double near_all = 0.91;
+  static constexpr double rows_of_lane = 0.71;
+  /// Where no level sets can be merged: of a sub-graph, and of a triangle with
+  /// sub-graphs of fewer.
+  static constexpr double unmerged_levels = 7, few_unmerged_levels = 1;
+  static constexpr int least_unmerged_levels = 64;
+
+  static RuleChoice choose(const DeviceFeatures& f) {
+    const std::string why =
+        f.may_merge ? why_subgraphs(f) : why_unmerged_subgraphs(f);
+    if (!why.empty()) return {Algorithm::sync_free_subgraphs, why};
+    return {Algorithm::sync_free,
+            f.levels < 2 ? "no row waits for another one"
+                         : "a sub-graph has too few level sets, or too few of "
+                           "the values that it needs: " +
+                               numbers(f)};
+  }
+
+ private:
+  static std::string why_subgraphs(const DeviceFeatures& f) {
+    if (f.levels < 2) return "";
+    const double levels = f.levels_of_subgraph();
+    if (levels >= levels_to_gain_in_any_case)
+      return "a sub-graph has many level sets: " + numbers(f);
+    if (f.near_share < near) return "";
+    if (levels >= levels_to_gain)
+      return "a sub-graph has many level sets, and many of the values that it "
+             "needs: " +
+             numbers(f);
+    if (f.entries_of_row() >= entries_of_lane * f.lanes)
+      return "rows have as many entries as a warp has lanes: " + numbers(f);
+    if (f.near_share >= near_all &&
+        f.rows_of_level() >= rows_of_lane * f.lanes * f.multiprocessors)
+      return "sub-graphs need next to nothing from each other, and level sets "
+             "fill the device: " +
+             numbers(f);
+    return "";
+  }
+  static std::string why_unmerged_subgraphs(const DeviceFeatures& f) {
+    if (f.levels < 2 || f.near_share < near) return "";
+    const double levels = f.levels_of_subgraph();
+    if (levels < few_unmerged_levels) return "";
+    if (levels < unmerged_levels && f.levels < least_unmerged_levels) return "";
+    return "no level sets can be merged, and a sub-graph has some: " +
+           numbers(f);
+  }
+  /// The features that decide, for the report.
+  static std::string numbers(const DeviceFeatures& f) {
+    char text[200];
+    std::snprintf(text, sizeof(text),
+                  "%.3g level sets%s fit a sub-graph, %.2g of the entries are "
+                  "near, %.3g a row",
+                  f.levels_of_subgraph(),
+                  f.merged_levels > 1 ? ", merged," : "", f.near_share,
+                  f.entries_of_row());
+    return text;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

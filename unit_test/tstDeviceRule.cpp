@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The rule that chooses the algorithm on a GPU. Strata_fit_choice checks that
+// its thresholds are the fitted ones, and what it costs on measured systems.
+#include <gtest/gtest.h>
+
+#include <kernels/triangular/selection/DeviceRule.hpp>
+#include <random>
+
+namespace Strata {
+namespace {
+
+using Detail::DeviceFeatures;
+using Detail::DeviceRule;
+
+/// A system on an H100.
+DeviceFeatures on_h100(double rows, double entries, int levels, int merged,
+                       double near) {
+  return {rows, entries, levels, merged, true, near, 1024, 32, 132};
+}
+bool takes_subgraphs(const DeviceFeatures& f) {
+  return DeviceRule::choose(f).algorithm == Algorithm::sync_free_subgraphs;
+}
+
+TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
+  std::mt19937 random(5);
+  const auto below = [&](int most) {
+    return std::uniform_int_distribution<int>(0, most)(random);
+  };
+  int subgraphs = 0;
+  for (int turn = 0; turn < 4000; ++turn) {
+    const int levels = 1 + below(turn % 2 == 0 ? 30 : 3000);
+    const double rows = double(levels) * (1 + below(turn % 3 == 0 ? 20 : 5000));
+    DeviceFeatures f = on_h100(rows, rows * below(60), levels, 1 + below(15),
+                               below(100) / 100.);
+    f.may_merge = turn % 5 != 0;
+    if (!f.may_merge) f.merged_levels = 1;
+    const auto found = DeviceRule::choose(f), again = DeviceRule::choose(f);
+    EXPECT_EQ(found.algorithm, again.algorithm);
+    EXPECT_EQ(found.reason, again.reason);
+    EXPECT_FALSE(found.reason.empty());
+    if (takes_subgraphs(f)) {
+      ++subgraphs;
+      EXPECT_GT(levels, 1);
+    } else {
+      EXPECT_EQ(found.algorithm, Algorithm::sync_free);
+    }
+  }
+  EXPECT_GT(subgraphs, 400);
+  EXPECT_LT(subgraphs, 3600);
+}
+
+TEST(DeviceRule, SubgraphsAreForNarrowLevelSets) {
+  // Twelve and more merged level sets of a sub-graph, near rows.
+  EXPECT_TRUE(takes_subgraphs(on_h100(20000, 60000, 1000, 4, 0.5)));
+  EXPECT_FALSE(takes_subgraphs(on_h100(22000, 66000, 1000, 4, 0.5)));
+  EXPECT_FALSE(takes_subgraphs(on_h100(20000, 60000, 1000, 4, 0.2)));
+  // Rows of a few to a level set, however far.
+  EXPECT_TRUE(takes_subgraphs(on_h100(3000, 9000, 1000, 4, 0)));
+  // Without entries there is no path.
+  EXPECT_FALSE(takes_subgraphs(on_h100(1e6, 0, 1, 1, 0)));
+  EXPECT_FALSE(takes_subgraphs(on_h100(0, 0, 0, 1, 0)));
+}
+
+TEST(DeviceRule, SubgraphsAreForLongRowsAndForManyComponents) {
+  EXPECT_TRUE(takes_subgraphs(on_h100(20000, 20000 * 31, 400, 4, 0.4)));
+  EXPECT_FALSE(takes_subgraphs(on_h100(20000, 20000 * 30, 400, 4, 0.4)));
+  EXPECT_TRUE(takes_subgraphs(on_h100(300000, 900000, 84, 3, 0.99)));
+  EXPECT_FALSE(takes_subgraphs(on_h100(300000, 900000, 84, 3, 0.85)));
+  EXPECT_FALSE(takes_subgraphs(on_h100(30000, 90000, 84, 3, 0.99)));
+}
+
+TEST(DeviceRule, WithoutMergingSubgraphsAreForWiderLevelSets) {
+  const auto unmerged = [](double rows, int levels, double near) {
+    DeviceFeatures f = on_h100(rows, 3 * rows, levels, 1, near);
+    f.may_merge = false;
+    return takes_subgraphs(f);
+  };
+  EXPECT_TRUE(unmerged(1000000, 1999, 0.5));   // grid2d:1000
+  EXPECT_FALSE(unmerged(1000000, 298, 0.66));  // grid3d:100
+  EXPECT_FALSE(unmerged(10240, 13, 0.5));      // few level sets, wide
+  EXPECT_TRUE(unmerged(1138, 21, 0.9));        // few, narrow
+  EXPECT_FALSE(unmerged(1138, 21, 0.1));
+  EXPECT_FALSE(unmerged(1000, 1, 1));
+}
+
+/// What is wide on one card is narrow on another.
+TEST(DeviceRule, ThresholdsAreInUnitsOfTheDevice) {
+  // As much scratch again holds level sets of as many rows again.
+  for (const double factor : {0.25, 0.5, 2., 4.})
+    for (const double width : {5., 10., 20., 22., 40., 100.}) {
+      const auto one = on_h100(1000 * width, 3000 * width, 1000, 4, 0.5);
+      auto other =
+          on_h100(1000 * width * factor, 3000 * width * factor, 1000, 4, 0.5);
+      other.subgraph_rows = static_cast<int>(1024 * factor);
+      EXPECT_EQ(takes_subgraphs(one), takes_subgraphs(other)) << width;
+    }
+  // Half the multiprocessors are full with half the rows.
+  auto half = on_h100(150000, 450000, 84, 3, 0.99);
+  EXPECT_FALSE(takes_subgraphs(half));
+  half.multiprocessors = 66;
+  EXPECT_TRUE(takes_subgraphs(half));
+  // Wider warps take longer rows.
+  auto long_rows = on_h100(20000, 20000 * 40, 400, 4, 0.4);
+  EXPECT_TRUE(takes_subgraphs(long_rows));
+  long_rows.lanes = 64;
+  EXPECT_FALSE(takes_subgraphs(long_rows));
+}
+
+}  // namespace
+}  // namespace Strata

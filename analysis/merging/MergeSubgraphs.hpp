@@ -48,9 +48,6 @@ class SubgraphMerger {
 
   explicit SubgraphMerger(const ExecutionSpace& exec) : exec_(exec) {}
 
-  /// Coefficients of all merged rows, with the rows themselves.
-  std::int64_t num_coefficients() const { return num_coefficients_; }
-
   /// Puts merged rows in the place of `graph`, which is the one of `groups`, or
   /// leaves it as it is where there is nothing to merge, or too much.
   /// @param unmerged  by vertex, RowStatus::stays: has to stay; or null

@@ -270,8 +270,7 @@ class AlgorithmChoice {
       report.reason = preferences_[next_preference_ - 1].why;
     report.reason += own;
     const std::string& note = report.candidates[made.place].note;
-    if (selection_.is_automatic() && selection_.instead.empty() &&
-        !note.empty())
+    if (selection_.instead.empty() && !note.empty())
       report.reason += "; " + note;
   }
 

@@ -3,7 +3,6 @@
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_RULE_HPP
 
 #include <Strata_TriangularOptions.hpp>
-#include <cstdint>
 #include <cstdio>
 #include <string>
 

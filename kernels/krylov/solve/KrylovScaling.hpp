@@ -169,7 +169,8 @@ auto solve_in_range(const ExecutionSpace& exec, const Options& options,
   result = solve(
       scaled, by_A == 0 ? A : krylov_operator<Scalar, ExecutionSpace>(scaled_A),
       of_b, of_x);
-  const bool changed = !left_x_alone();
+  // A reduced system gives another x even where no iteration was needed.
+  const bool changed = result.converged() || !left_x_alone();
   for (double* norm : {&result.rhs_norm, &result.residual_norm})
     *norm = std::ldexp(*norm, by_b);
   for (double& norm : result.history) norm = std::ldexp(norm, by_b);

@@ -2,71 +2,36 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
 #define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
 
-#include <core/device/Atomics.hpp>
+#include <core/device/Launch.hpp>
+#include <core/matrix/IndicesAs.hpp>
+#include <core/memory/AllocateView.hpp>
 #include <kernels/factorization/EliminationArrays.hpp>
+#include <kernels/factorization/FactorPatterns.hpp>
 #include <kernels/factorization/SmallPivots.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// What FactorByRecipe does, by threads of a host. A thread draws some rows,
-/// next to each other in an order in which each row comes after those it needs,
-/// and takes them one after the other (see HostRowShares). It keeps where each
-/// column is in its row. Rows that are finished say so: the store of that
-/// follows those of the row's values of U, and whoever reads it reads them.
+/// What FactorByRecipe does, by one thread of a host, which eliminates the rows
+/// in their order and keeps the place of each column in its row.
 ///
-/// Why it can't deadlock, however few threads run at once. Rows are drawn in
-/// order by threads that run. Consider the first row in the order that is not
-/// finished. If it has not been drawn, some thread has finished all it had and
-/// draws it. The thread that has it has finished those before it of the same
-/// draw. The row waits for earlier ones only, which are finished; so it is
-/// finished, too, and so on.
-///
-/// Cost: a pass over row k of U for each entry k of the lower part of a row;
-/// memory for each thread, 4 bytes a column and the values of the longest row.
-///
-/// @tparam alone  one thread takes all rows in their order and waits for none
-template <class Scalar, bool alone>
+/// Cost: a pass over row k of U for each entry k of the lower part of a row.
+template <class Scalar>
 struct FactorRowsOnHost {
   EliminationArrays<Scalar> arrays;
   const int *a_columns, *u_columns;  // the entries of A and U once more
-  const int* row;   // by place in the order; null: the place itself
-  unsigned* drawn;  // so many times; 0 at the start
-  unsigned* ready;  // by row, 0 at the start
-  std::int64_t rows_of_draw, num_rows, longest_row;
-  // Of each thread: by column, -1 outside of a row; by place in its row.
-  int* place_of_column;
-  Scalar* value;
+  std::int64_t num_rows;
+  int* places;     // by column, -1 outside of the row
+  Scalar* values;  // of the row, by place
   SmallPivots<Scalar> pivots;
 
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    int* const places = place_of_column + team.league_rank() * num_rows;
-    Scalar* const values = value + team.league_rank() * longest_row;
-    if constexpr (alone) {
-      for (std::int64_t i = 0; i < num_rows; ++i) eliminate(i, places, values);
-    } else {
-      for (;;) {
-        const std::int64_t first =
-            std::int64_t{Kokkos::atomic_fetch_add(drawn, 1u)} * rows_of_draw;
-        if (first >= num_rows) return;
-        const std::int64_t last =
-            first + rows_of_draw < num_rows ? first + rows_of_draw : num_rows;
-        for (std::int64_t at = first; at < last; ++at)
-          eliminate(row ? row[at] : at, places, values);
-      }
-    }
+  KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {
+    for (std::int64_t i = 0; i < num_rows; ++i) eliminate(i);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void await(int other) const {
-    if constexpr (!alone) {
-      for (int turn = 0; load_acquire(ready + other) == 0; ++turn)
-        pause_while_waiting(turn);
-    }
-  }
-  KOKKOS_INLINE_FUNCTION void eliminate(std::int64_t i, int* places,
-                                        Scalar* values) const {
+  KOKKOS_INLINE_FUNCTION void eliminate(std::int64_t i) const {
     const auto& A = arrays.A;
     const std::int64_t begin = A.row_map(i), end = A.row_map(i + 1);
     const std::int64_t own_l = arrays.l_row_map(i);
@@ -79,7 +44,6 @@ struct FactorRowsOnHost {
       const int other = a_columns[begin + k];
       std::int64_t entry = arrays.u_row_map(other);
       const std::int64_t last = arrays.u_row_map(other + 1);
-      await(other);
       const Scalar factor = values[k] / arrays.u_values[entry];
       for (++entry; entry < last; ++entry) {
         const int place = places[u_columns[entry]];
@@ -92,22 +56,64 @@ struct FactorRowsOnHost {
     Scalar* const own_u = arrays.u_values + arrays.u_row_map(i);
     for (std::int64_t e = lower; e < end - begin; ++e)
       own_u[e - lower] = values[e];
-    if constexpr (!alone) {
-      store_release(ready + i, 1u);
-    }
     for (std::int64_t e = begin; e < end; ++e) places[a_columns[e]] = -1;
   }
 };
 
-/// Takes the tickets back, and what was ready.
-struct ResetRows {
-  unsigned *drawn, *ready;
-  std::int64_t num_rows;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {
-    *drawn = 0;
-    for (std::int64_t i = 0; i < num_rows; ++i) ready[i] = 0;
+/// What FactorRowsOnHost needs beside the factors: 4 bytes for each column and
+/// the values of the longest row.
+template <class Scalar, class ExecutionSpace>
+class HostEliminationWorkspace {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Columns = Kokkos::View<int*, DeviceOf<ExecutionSpace>>;
+
+ public:
+  HostEliminationWorkspace() = default;
+  /// Refers to the patterns' columns where these have 32 bits.
+  HostEliminationWorkspace(const ExecutionSpace& exec,
+                           const CrsArrays<Scalar>& A,
+                           const NewTriangle<Scalar>& U,
+                           std::int64_t longest_row)
+      : a_columns_(indices_as<int>(exec, A.entries)),
+        u_columns_(indices_as<int>(exec, U.arrays.entries)),
+        places_(make_unfilled<Kokkos::View<int*, Memory>>(
+            "Strata::IncompleteLu::place_of_column", A.rows())),
+        values_(make_unfilled<Kokkos::View<Scalar*, Memory>>(
+            "Strata::IncompleteLu::row", longest_row)) {
+    Kokkos::deep_copy(exec, places_, -1);
   }
+
+  /// Enqueues the elimination of an A with the pattern that this was made for,
+  /// into the values of L and U.
+  void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                 const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
+                 const SmallPivots<Scalar>& pivots) const {
+    run_alone("Strata::IncompleteLu::eliminate", exec,
+              FactorRowsOnHost<Scalar>{{A, L.arrays.row_map, U.arrays.row_map,
+                                        U.arrays.entries, L.values, U.values},
+                                       a_columns_.data(),
+                                       u_columns_.data(),
+                                       A.rows(),
+                                       places_.data(),
+                                       values_.data(),
+                                       pivots});
+  }
+
+  bool exists() const { return places_.extent(0) > 0; }
+  std::size_t bytes() const {
+    return bytes_of_copy(a_columns_) + bytes_of_copy(u_columns_) +
+           places_.extent(0) * sizeof(int) + values_.extent(0) * sizeof(Scalar);
+  }
+
+ private:
+  /// Nothing where the columns are those of a pattern.
+  static std::size_t bytes_of_copy(const Columns& columns) {
+    return columns.use_count() > 0 ? columns.span() * sizeof(int) : 0;
+  }
+
+  Columns a_columns_, u_columns_;
+  Kokkos::View<int*, Memory> places_;
+  Kokkos::View<Scalar*, Memory> values_;
 };
 
 }  // namespace Detail

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solutions and inverses by their residuals.
 #include <cmath>
-#include <kernels/dense/LapackInverse.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -146,57 +145,6 @@ TYPED_TEST(GaussJordanSolution, NegativeZerosAreNoPivots) {
     if (this->HasFailure()) return;
   }
 }
-
-#if STRATA_ENABLE_LAPACK
-/// L, which has ones on its diagonal, times U X, both in one matrix.
-template <class Scalar>
-HostDense<Scalar> multiply(const HostDense<Scalar>& lu,
-                           const HostDense<Scalar>& x) {
-  const std::int64_t n = lu.rows;
-  HostDense<Scalar> product(n, n);
-  std::vector<Scalar> ux(n);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      ux[i] = Scalar(0);
-      for (std::int64_t k = i; k < n; ++k) ux[i] += lu(i, k) * x(k, j);
-    }
-    for (std::int64_t i = 0; i < n; ++i) {
-      product(i, j) = ux[i];
-      for (std::int64_t k = 0; k < i; ++k) product(i, j) += lu(i, k) * ux[k];
-    }
-  }
-  return product;
-}
-
-/// Few and many threads of BLAS solve with triangles of different sizes.
-TYPED_TEST(GaussJordanSolution, InversesOfFactorsForAnyNumberOfThreads) {
-  using Scalar = TypeParam;
-  for (const int n : {1, 24, 47, 48, 72, 127, 128, 129, 176, 257, 300}) {
-    SCOPED_TRACE(n);
-    auto lu = random_dense<Scalar>(n, n, n);
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < n; ++i)
-        lu(i, j) = i == j ? lu(i, j) + Scalar(3) : lu(i, j) * Scalar(1. / n);
-    for (const int threads : {1, 2, 4, 64}) {
-      SCOPED_TRACE(std::to_string(threads) + " threads");
-      HostDense<Scalar> x(n, n);
-      for (auto& value : x.values) value = Scalar(std::nan(""));
-      Detail::LapackInverse<Scalar>(threads).compute({lu.values.data(), n},
-                                                     {x.values.data(), n}, n);
-      const auto product = multiply(lu, x);
-      double worst = 0;
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = 0; i < n; ++i) {
-          const double off =
-              Detail::magnitude(Scalar(product(i, j) - Scalar(i == j ? 1 : 0)));
-          if (!(off <= worst)) worst = off;
-        }
-      EXPECT_LE(worst, 20 * std::sqrt(n) * epsilon<Scalar>());
-    }
-    if (this->HasFailure()) return;
-  }
-}
-#endif
 
 /// Q1 diag(values) Q2 with reflections Q1, Q2: the values are the singular
 /// values.

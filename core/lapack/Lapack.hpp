@@ -114,12 +114,12 @@ struct Lapack;
       letter##trsm_("L", upper ? "U" : "L", "N", upper ? "N" : "U", &m, &n,    \
                     &one, t, &ldt, b, &ldb, 1, 1, 1, 1);                       \
     }                                                                          \
-    /* C -= A B, for A m x k; with `fresh`, C = -A B, whatever C holds. */     \
+    /* C -= A B, for A m x k. */                                               \
     static void subtract_product(int m, int n, int k, const Scalar* a,         \
                                  int lda, const Scalar* b, int ldb, Scalar* c, \
-                                 int ldc, bool fresh = false) {                \
-      const Scalar minus_one(-1), beta(fresh ? 0 : 1);                         \
-      letter##gemm_("N", "N", &m, &n, &k, &minus_one, a, &lda, b, &ldb, &beta, \
+                                 int ldc) {                                    \
+      const Scalar minus_one(-1), one(1);                                      \
+      letter##gemm_("N", "N", &m, &n, &k, &minus_one, a, &lda, b, &ldb, &one,  \
                     c, &ldc, 1, 1);                                            \
     }                                                                          \
     /* y += A x, for A m x n. */                                               \

@@ -2,9 +2,8 @@
 #ifndef STRATA_CORE_SCALAR_QUICK_MODULUS_HPP
 #define STRATA_CORE_SCALAR_QUICK_MODULUS_HPP
 
-// Bounds of moduli, and moduli and reciprocals by few operations, for loops of
-// hosts: a complex number's modulus is a call of hypot, and its reciprocal is
-// scaled.
+// Bounds of moduli, and moduli by few operations, for loops of hosts: a complex
+// number's modulus is a call of hypot.
 
 #include <algorithm>
 #include <cmath>
@@ -34,15 +33,6 @@ Real largest_part(const Kokkos::complex<Real>& x) {
   return std::max(std::abs(x.real()), std::abs(x.imag()));
 }
 
-/// Whether a sum of two squares is so far from the ends of the range that none
-/// that matters has left it.
-template <class Real>
-bool is_mid_range(Real square) {
-  constexpr Real least = std::numeric_limits<Real>::min() /
-                         std::numeric_limits<Real>::epsilon() /
-                         std::numeric_limits<Real>::epsilon();
-  return square > least && square < Real(1) / least;
-}
 /// |x|, within a few roundings, by one square root where no square leaves the
 /// range of numbers by far.
 template <class Real>
@@ -51,20 +41,12 @@ Real quick_modulus(const Real& x) {
 }
 template <class Real>
 Real quick_modulus(const Kokkos::complex<Real>& x) {
+  constexpr Real least = std::numeric_limits<Real>::min() /
+                         std::numeric_limits<Real>::epsilon() /
+                         std::numeric_limits<Real>::epsilon();
   const Real square = x.real() * x.real() + x.imag() * x.imag();
-  return is_mid_range(square) ? std::sqrt(square) : modulus(x);
-}
-/// 1 / x, likewise.
-template <class Real>
-Real quick_reciprocal(const Real& x) {
-  return Real(1) / x;
-}
-template <class Real>
-Kokkos::complex<Real> quick_reciprocal(const Kokkos::complex<Real>& x) {
-  const Real square = x.real() * x.real() + x.imag() * x.imag();
-  if (!is_mid_range(square)) return Kokkos::complex<Real>(1) / x;
-  const Real factor = Real(1) / square;
-  return {x.real() * factor, -x.imag() * factor};
+  const bool is_mid_range = square > least && square < Real(1) / least;
+  return is_mid_range ? std::sqrt(square) : modulus(x);
 }
 
 }  // namespace Detail

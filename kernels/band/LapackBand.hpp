@@ -12,7 +12,6 @@
 #include <core/scalar/QuickModulus.hpp>
 #include <kernels/band/BandAlgorithm.hpp>
 #include <kernels/band/HostBandColumns.hpp>
-#include <kernels/band/NarrowBand.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -23,8 +22,8 @@ bool fits_lapack_band(const BandRef<Scalar>& A) {
   return fits_lapack(A.size + 2 * A.lower + A.upper + 2);
 }
 
-/// One band matrix on a host by LAPACK's gbtrf or, if it is narrow, by
-/// NarrowBand, and its right-hand sides by gbtrs, in groups that threads share.
+/// One band matrix on a host by LAPACK's gbtrf, and its right-hand sides by
+/// gbtrs, in groups that threads share.
 template <class Scalar, class ExecutionSpace>
 class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   using Base = BandAlgorithm<Scalar, ExecutionSpace>;
@@ -49,8 +48,6 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
         checks_pivots_(checks_pivots),
         band_(make_unfilled<decltype(band_)>(exec, "Strata::Band::lapack",
                                              std::int64_t{lines_} * size_)),
-        multipliers_(make_unfilled<decltype(multipliers_)>(
-            "Strata::Band::multipliers", std::int64_t{lower_} + 1)),
         exchange_(
             make_zeroed<decltype(exchange_)>("Strata::Band::exchange", size_)),
         pivots_(make_zeroed<decltype(pivots_)>("Strata::Band::pivots", size_)) {
@@ -81,8 +78,7 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
     }
   }
 
-  /// One pass over the band, which adds up each column while it is copied, and
-  /// factorises it meanwhile where it is narrow.
+  /// One pass over the band, which adds up each column while it is copied.
   bool factor_checked(const ExecutionSpace& exec, const BandRef<Scalar>& A,
                       const typename Base::Scale& scale, Real small) override {
     const Columns columns(A);
@@ -95,25 +91,10 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
       scale(j) = quick_modulus(A(0, j, j));
       if (dominant && !columns.dominates_column(j, sum)) dominant = false;
     };
-    if (is_narrow()) {
-      NarrowBand<Scalar> factors(band_.data(), exchange_.data(),
-                                 multipliers_.data(), size_, lower_, upper_);
-      int taken = 0;
-      for (int j = 0; j < size_;) {
-        for (; taken < factors.reach(j); ++taken) {
-          factors.clear_fill(taken);
-          take(taken);
-        }
-        j = factors.eliminate(j);
-        if (j < 0) return false;
-      }
-    } else {
-      pack(exec, take);
-      if (finite && Lapack<Scalar>::gbtrf(size_, lower_, upper_, band_.data(),
-                                          lines_, exchange_.data()) != 0)
-        return false;
-    }
-    if (!finite) return false;
+    pack(exec, take);
+    if (!finite || Lapack<Scalar>::gbtrf(size_, lower_, upper_, band_.data(),
+                                         lines_, exchange_.data()) != 0)
+      return false;
     if (!dominant) {
       if (!columns.dominates_rows(scale.data())) return false;
       for (int k = 0; k < size_; ++k) scale(k) = quick_modulus(A(0, k, k));
@@ -179,8 +160,7 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   }
 
   std::size_t bytes() const override {
-    return (band_.extent(0) + room_.extent(0) + multipliers_.extent(0)) *
-               sizeof(Scalar) +
+    return (band_.extent(0) + room_.extent(0)) * sizeof(Scalar) +
            exchange_.extent(0) * sizeof(int) +
            pivots_.extent(0) * sizeof(std::int64_t);
   }
@@ -190,13 +170,6 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
 
  private:
   using Columns = HostBandColumns<Scalar, ExecutionSpace>;
-
-  /// Whether NarrowBand is faster than gbtrf, as measured: that gains by blocks
-  /// of columns where there are many diagonals on both sides.
-  bool is_narrow() const {
-    constexpr int widest = sizeof(Scalar) > 8 ? 32 : 128;
-    return lower_ <= widest && (lower_ <= 64 || upper_ <= 64);
-  }
 
   Scalar* diagonal(std::int64_t j) const {
     return band_.data() + j * lines_ + lower_ + upper_;
@@ -241,8 +214,7 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   int size_, lower_, upper_, lines_, threads_;
   bool checks_pivots_, grows_ = true;
   Kokkos::View<Scalar*, Memory> band_, room_;
-  Kokkos::View<Scalar*, Memory> multipliers_;  // NarrowBand's
-  Kokkos::View<int*, Memory> exchange_;        // LAPACK's ipiv
+  Kokkos::View<int*, Memory> exchange_;  // LAPACK's ipiv
   Kokkos::View<std::int64_t*, Memory> pivots_;
 };
 

@@ -190,33 +190,6 @@ struct CopyOut {
   }
 };
 
-/// The same, from column column_from[j] to column j.
-template <class Scalar>
-struct GatherOut {
-  DenseRef<Scalar> from;
-  MultiVectorRef<Scalar> to;
-  const int* column_from;
-
-  template <class Index>
-  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
-    to(i, j) = from(i, column_from[j]);
-  }
-  /// As CopyIn::columns.
-  bool columns(std::int64_t rows, std::int64_t begin, std::int64_t end) const {
-    if (to.row_stride == 1) {
-      for (std::int64_t j = begin; j < end; ++j) {
-        const Scalar* const column = &from(0, column_from[j]);
-        std::copy(column, column + rows, &to(0, j));
-      }
-    } else {
-      for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = begin; j < end; ++j)
-          to(i, j) = from(i, column_from[j]);
-    }
-    return true;
-  }
-};
-
 /// Writes the reduced row echelon form: unit columns where pivots are, and the
 /// columns of `rest`, rank x (others), in between. Below the rank zeros, and
 /// what elimination left in the columns of right-hand sides, `candidates` and

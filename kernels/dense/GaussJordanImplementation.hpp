@@ -103,13 +103,11 @@ class GaussJordanState {
         const Ref inverse = work_ref().from(0, n);
         {
           const ProfilingRegion lapack("Strata::Dense::lapack");
-          lapack_.invert(work_ref(), inverse, n, num_multiprocessors(exec));
+          lapack_.invert(work_ref(), inverse, n);
         }
         require_finite(exec, inverse, n, n);
-        for_elements("Strata::GaussJordan::copy_out", exec, n, n,
-                     GatherOut<Scalar>{inverse, multi_vector_ref<Scalar>(X),
-                                       lapack_.column_from()},
-                     by_lapack());
+        copy_out(exec, inverse, multi_vector_ref<Scalar>(X), Sizes{n, n, n},
+                 nullptr);
         exec.fence();
         return;
       }

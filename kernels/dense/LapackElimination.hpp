@@ -6,10 +6,8 @@
 #include <core/lapack/Lapack.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/dense/DenseCopies.hpp>
-#include <kernels/dense/LapackInverse.hpp>
 #include <kernels/dense/PanelState.hpp>
 #include <kernels/dense/Pivots.hpp>
-#include <utility>
 #include <vector>
 
 namespace Strata {
@@ -57,19 +55,15 @@ class LapackElimination {
                           b.data, static_cast<int>(b.ld));
   }
 
-  /// Writes the inverse of a regular matrix into x, but for the order of its
-  /// columns: column j is at column_from()[j]. @param threads see LapackInverse
-  void invert(const Ref& a, const Ref& x, std::int64_t rows, int threads) {
-    const int n = static_cast<int>(rows);
-    LapackInverse<Scalar>(threads).compute(a, x, n);
-    // A = P^T L U, so A^-1 is U^-1 L^-1 P: row_of is P's rows.
-    reserve(column_from_, "Strata::Dense::column_from", rows);
-    std::vector<int> row_of(rows);
-    for (int i = 0; i < n; ++i) row_of[i] = i;
-    for (int i = 0; i < n; ++i) std::swap(row_of[i], row_of[exchange_(i) - 1]);
-    for (int i = 0; i < n; ++i) column_from_(row_of[i]) = i;
+  /// Writes the inverse of a regular matrix into x: the solutions for the
+  /// identity.
+  void invert(const Ref& a, const Ref& x, std::int64_t rows) const {
+    for (std::int64_t j = 0; j < rows; ++j) {
+      std::fill(&x(0, j), &x(0, j) + rows, Scalar(0));
+      x(j, j) = Scalar(1);
+    }
+    solve(a, x, rows, rows);
   }
-  const int* column_from() const { return column_from_.data(); }
 
   /// Whether all elements are finite. Where there are many, BLAS adds up each
   /// row: its threads are at work, and a sum of what is not finite is not. A
@@ -91,7 +85,7 @@ class LapackElimination {
   }
 
   std::size_t bytes() const {
-    return (exchange_.extent(0) + column_from_.extent(0)) * sizeof(int) +
+    return exchange_.extent(0) * sizeof(int) +
            (ones_.extent(0) + sums_.extent(0)) * sizeof(Scalar);
   }
 
@@ -123,7 +117,7 @@ class LapackElimination {
   }
 
   Pivots pivots_;
-  Kokkos::View<int*, MemorySpace> exchange_, column_from_;
+  Kokkos::View<int*, MemorySpace> exchange_;
   Kokkos::View<Scalar*, MemorySpace> ones_, sums_;
 };
 

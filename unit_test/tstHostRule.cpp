@@ -85,7 +85,7 @@ class HostChoice : public testing::Test {
 };
 
 TEST_F(HostChoice, IsTheRules) {
-  const int threads = Detail::max_host_team(Exec());
+  const int threads = Detail::host_threads(Exec());
   for (const char* name :
        {"grid3d:40", "grid3d:12", "grid2d:60", "chain:3000", "diagonal:5000",
         "random:30000x3", "circuit:20000", "arrow:900", "triangulated:129x65",
@@ -113,7 +113,7 @@ TEST_F(HostChoice, IsTheRules) {
 /// CTest runs this with eight threads, too, which share the level sets. Answers
 /// are those of substitution.
 TEST_F(HostChoice, TakesLevelSetsOfALargeGridForManyThreads) {
-  const bool many = Detail::max_host_team(Exec()) >= HostRule::least_threads;
+  const bool many = Detail::host_threads(Exec()) >= HostRule::least_threads;
   const Matrix A = triangle("grid3d:80", Uplo::lower);
   for (const int columns : {1, 2, 30}) {
     TriangularOptions options;
@@ -132,6 +132,31 @@ TEST_F(HostChoice, TakesLevelSetsOfALargeGridForManyThreads) {
     for (std::size_t i = 0; i < x.size(); ++i)
       ASSERT_NEAR(x[i], y[i], 1e-12 * std::abs(y[i])) << i;
   }
+}
+
+/// Systems with level sets that all threads share, between narrow ones.
+TEST_F(HostChoice, LevelSetsByNameAreRight) {
+  for (const char* name : {"grid3d:40", "random:30000x3", "diagonal:5000"})
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      const Matrix A = triangle(name, uplo);
+      const auto n = std::size_t(A.numRows());
+      TriangularOptions options;
+      options.algorithm = Algorithm::level_sets;
+      const TriangularSolver<double, Exec> shared(Exec(), A, uplo,
+                                                  Diag::non_unit, options);
+      options.algorithm = Algorithm::substitution;
+      const TriangularSolver<double, Exec> serial(Exec(), A, uplo,
+                                                  Diag::non_unit, options);
+      for (const int columns : {1, 3, 8, 17}) {
+        SCOPED_TRACE(std::string(name) + ", " + std::to_string(columns));
+        std::vector<double> b(n * columns);
+        for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1 + double(i % 7);
+        const auto x = solve(shared, b, columns), y = solve(serial, b, columns);
+        for (std::size_t i = 0; i < x.size(); ++i)
+          ASSERT_NEAR(x[i], y[i], 1e-12 * (1 + std::abs(y[i]))) << i;
+        EXPECT_EQ(x, solve(shared, b, columns));
+      }
+    }
 }
 
 }  // namespace

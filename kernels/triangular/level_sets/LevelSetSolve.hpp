@@ -8,8 +8,6 @@
 #include <core/device/Launch.hpp>
 #include <core/device/Profiling.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
-#include <kernels/triangular/level_sets/LevelTasks.hpp>
-#include <kernels/triangular/level_sets/LevelTiles.hpp>
 #include <kernels/triangular/level_sets/RowKernels.hpp>
 #include <kernels/triangular/subgraphs/SubgraphPlan.hpp>
 
@@ -163,9 +161,8 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   Kokkos::View<std::int64_t*, Memory> merged_storage_;
 };
 
-/// On a device a launch a level set, except that neighbouring narrow ones are
-/// run by one team in one launch. On a host a single launch, in which threads
-/// wait for those whose rows they need (see LevelTasks).
+/// A launch for each level set, except that neighbouring narrow ones are run by
+/// one team in one launch; on a host by the calling thread.
 template <class Scalar, class ExecutionSpace>
 class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   using Base = RowChunkAlgorithm<Scalar, ExecutionSpace>;
@@ -179,27 +176,12 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   LevelSetSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis)
-      : Base(exec, analysis,
-             on_device ? DependencyNumbering::row
-                       : DependencyNumbering::permuted_row,
-             4, on_device ? 0 : 1) {
-    if constexpr (on_device) {
-      const auto& map = this->chunks_.level_chunk_map;
-      level_chunk_map_ =
-          to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
-      runs_ = make_runs(map, num_multiprocessors(exec));
-    } else {
-      share_level_sets(exec, analysis);
-    }
+      : Base(exec, analysis, DependencyNumbering::row, 4) {
+    const auto& map = this->chunks_.level_chunk_map;
+    level_chunk_map_ =
+        to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
+    runs_ = make_runs(map, num_multiprocessors(exec));
   }
-
-  /// Of a host, by tiles.
-  LevelSetSolve(const ExecutionSpace& exec,
-                const TriangularAnalysis<ExecutionSpace>& analysis,
-                const TilePlan& tiles)
-      : LevelSetSolve(exec, analysis,
-                      make_tile_order(exec, analysis.graph,
-                                      analysis.order.level_of, tiles)) {}
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
@@ -207,31 +189,16 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     if (this->chunks_.num_slots == 0 && this->chunks_.num_rows > 0 &&
         columns == 1)
       return this->solve_diagonal(exec, b, x);
-    if constexpr (on_device) {
-      if (columns == 1)
-        launch<1>(exec, b, x, 1);
-      else
-        launch<8>(exec, b, x, static_cast<int>(columns));
-    } else {
-      run_tasks(exec, b, x, columns);
-    }
+    if (columns == 1)
+      launch<1>(exec, b, x, 1);
+    else
+      launch<8>(exec, b, x, static_cast<int>(columns));
   }
 
-  /// On a device the rows of earlier launches are in x, and nowhere else.
+  /// The rows of earlier launches are in x, and nowhere else.
   std::shared_ptr<const TriangularAlgorithm<Scalar, ExecutionSpace>>
-  with_workspace(const ExecutionSpace& exec) const override {
-    if constexpr (on_device) {
-      return nullptr;
-    } else {
-      const auto made = std::make_shared<LevelSetSolve>(*this);
-      made->take_workspace(exec);
-      made->tasks_.reset_counters();
-      reserve_threads(exec);
-      return made;
-    }
-  }
-  std::size_t workspace_bytes() const override {
-    return on_device ? 0 : this->buffer_bytes() + tasks_.counter_bytes();
+  with_workspace(const ExecutionSpace&) const override {
+    return nullptr;
   }
 
   /// Consecutive level sets of one launch.
@@ -239,8 +206,8 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     int first_level, last_level, teams;
   };
   /// Chunks up to which a level set is left to one team: what costs that team
-  /// about as long as a launch costs.
-  static constexpr int narrow_chunks = 4 * warps;
+  /// about as long as a launch costs. (On a host, a chunk is a row.)
+  static constexpr int narrow_chunks = on_device ? 4 * warps : 1024;
 
   static std::vector<Run> make_runs(const std::vector<int>& level_chunk_map,
                                     int multiprocessors) {
@@ -265,81 +232,57 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     return runs;
   }
 
-  /// Warps of a team; of a host, the threads that a team may have.
-  static int team_warps(const ExecutionSpace& exec) {
-    if constexpr (on_device) {
-      return warps;
-    } else {
-      return max_host_team(exec);
-    }
-  }
-
  private:
-  LevelSetSolve(const ExecutionSpace& exec,
-                const TriangularAnalysis<ExecutionSpace>& analysis,
-                const TileOrder<Memory>& tiles)
-      : Base(exec, analysis, analysis.graph, tiles.order,
-             DependencyNumbering::permuted_row, 4, 1, {}) {
-    tasks_.first_slot = find_first_slots(exec, this->chunks_);
-    for (const auto& of_thread : tiles.tasks)
-      tasks_.num_levels =
-          std::max(tasks_.num_levels, static_cast<int>(of_thread.size()));
-    join_level_tasks(exec, analysis.graph, tiles.order, tiles.tasks, tasks_);
-    tasks_.sequence =
-        to_device<int, Memory>("Strata::LevelTasks", tiles.sequence);
-    reserve_threads(exec);
-  }
-
   template <int R>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
-    const int blocks = (columns + R - 1) / R;
-    for (const Run& run : runs_)
-      Kokkos::parallel_for(
-          "Strata::Triangular::solve::level_sets",
-          Kokkos::TeamPolicy<ExecutionSpace>(exec, run.teams * blocks,
-                                             team_size),
-          LevelSetRun<Scalar, ExecutionSpace, R>{
-              this->system(b, x), level_chunk_map_, run.first_level,
-              run.last_level, run.teams, columns});
-  }
-
-  void share_level_sets(const ExecutionSpace& exec,
-                        const TriangularAnalysis<ExecutionSpace>& analysis) {
-    tasks_ = make_level_tasks(exec, analysis.graph, analysis.order,
-                              this->chunks_, team_warps(exec));
-    reserve_threads(exec);
-  }
-  void reserve_threads(const ExecutionSpace& exec) const {
-    const int team = std::min(tasks_.threads, team_warps(exec));
-    if (team > 1 || !runs_at_once<ExecutionSpace>) reserve_team(exec, team, 0);
-  }
-  void run_tasks(const ExecutionSpace& exec,
-                 const MultiVectorRef<const Scalar>& b,
-                 const MultiVectorRef<Scalar>& x, std::int64_t columns) const {
     const char* const label = "Strata::Triangular::solve::level_sets";
-    const LevelTaskRun<Scalar, ExecutionSpace> run{
-        this->system(b, x), tasks_, this->buffers_,
-        static_cast<int>(this->chunks_.num_rows), columns};
-    const int team = team_warps(exec) < tasks_.threads ? 1 : tasks_.threads;
-    if (team == 1 && runs_at_once<ExecutionSpace>) {
-      // Everything enqueued on `exec` is done, and waking its threads would
-      // cost a small system more than the solve.
-      const ProfilingRegion region(label);
-      run.solve_all();
-    } else {
-      Kokkos::parallel_for(
-          label, Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, team), run);
+    const int blocks = (columns + R - 1) / R;
+    for (const Run& run : runs_) {
+      const LevelSetRun<Scalar, ExecutionSpace, R> kernel{
+          this->system(b, x), level_chunk_map_, run.first_level,
+          run.last_level,     run.teams,        columns};
+      if constexpr (on_device)
+        Kokkos::parallel_for(label,
+                             Kokkos::TeamPolicy<ExecutionSpace>(
+                                 exec, run.teams * blocks, team_size),
+                             kernel);
+      else
+        launch_on_host(label, exec, run, SolveLevelChunk<R>{kernel});
     }
   }
+  /// One chunk by a host's thread.
+  template <int R>
+  struct SolveLevelChunk {
+    LevelSetRun<Scalar, ExecutionSpace, R> kernel;
+    void operator()(int chunk) const {
+      for (int first = 0; first < kernel.num_columns; first += R)
+        kernel.solve(kernel.system.chunk(chunk), 0, first);
+    }
+  };
+  template <int R>
+  void launch_on_host(const char* label, const ExecutionSpace& exec,
+                      const Run& run, const SolveLevelChunk<R>& solve) const {
+    const auto& map = this->chunks_.level_chunk_map;
+    const int first = map[run.first_level], last = map[run.last_level];
+    if (run.teams == 1)
+      run_alone(label, exec, [=](const auto&) {
+        for (int chunk = first; chunk < last; ++chunk) solve(chunk);
+      });
+    else
+      Kokkos::parallel_for(
+          label,
+          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<int>,
+                              Kokkos::Schedule<Kokkos::Static>>(exec, first,
+                                                                last),
+          solve);
+  }
   std::size_t entry_bytes() const override {
-    return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int) +
-           tasks_.bytes();
+    return Base::entry_bytes() + level_chunk_map_.extent(0) * sizeof(int);
   }
 
-  Kokkos::View<int*, Memory> level_chunk_map_;  // of a device, as runs_
+  Kokkos::View<int*, Memory> level_chunk_map_;
   std::vector<Run> runs_;
-  LevelTasks<ExecutionSpace> tasks_;  // of a host
 };
 
 }  // namespace Detail

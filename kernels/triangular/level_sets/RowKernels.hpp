@@ -76,7 +76,7 @@ struct ReadFinished {
 
 /// Solves the chunks [first_chunk, last_chunk) that lie in the level sets
 /// [first_level, last_level): one level spread over many teams, or several
-/// narrow ones by one team with a barrier after each. On a device.
+/// narrow ones by one team with a barrier after each.
 template <class Scalar, class ExecutionSpace, int R>
 struct LevelSetRun {
   using Memory = typename ExecutionSpace::memory_space;

@@ -210,7 +210,7 @@ class AlgorithmChoice {
     } else {
       const std::string why_not = HostRule::why_not_level_sets(
           double(sizes.rows), double(sizes.edges), levels,
-          options.max_right_hand_sides, max_host_team(exec));
+          options.max_right_hand_sides, host_threads(exec));
       if (why_not.empty())
         return {Algorithm::level_sets,
                 "level sets wide enough for all threads"};

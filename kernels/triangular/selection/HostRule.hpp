@@ -2,11 +2,27 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_HOST_RULE_HPP
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_HOST_RULE_HPP
 
+#include <core/device/DeviceInfo.hpp>
 #include <cstdint>
 #include <string>
+#if defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
+#endif
 
 namespace Strata {
 namespace Detail {
+
+/// Threads that share a loop of a host. Within a parallel region of the
+/// caller's, and where OpenMP may start fewer than it is asked for
+/// (OMP_DYNAMIC): one.
+template <class ExecutionSpace>
+int host_threads(const ExecutionSpace& exec) {
+#if defined(KOKKOS_ENABLE_OPENMP)
+  if (is_openmp<ExecutionSpace> && (omp_in_parallel() || omp_get_dynamic()))
+    return 1;
+#endif
+  return num_multiprocessors(exec);
+}
 
 /// The rule by which a host's solves are left to one thread or shared by
 /// several. It reads sizes only and times nothing: times that a constructor
@@ -18,15 +34,15 @@ namespace Detail {
 /// on Linux, and all threads that meet at the end of a solve wait for it. So a
 /// solve is shared only if one thread would take longer than a slice, and than
 /// two of them if there may be two threads only. Level sets are shared only if
-/// there are more threads than programs take cores from as a rule, and rows
-/// enough for all of them between two waits.
+/// there are more threads than programs take cores from as a rule, and if that
+/// is predicted to halve the time.
 struct HostRule {
   /// Of level sets. With fewer threads, the gain is less than one lost core
   /// costs.
   static constexpr int least_threads = 8;
   static constexpr double slice_us = 4000;
-  /// Of a level set, in the mean, for each thread.
-  static constexpr double least_rows = 16;
+  /// What threads take to begin with a level set and to meet after it.
+  static constexpr double meeting_us = 5;
 
   /// One right-hand side by one thread of a server: grids beyond a core's cache
   /// take that long, long rows and what a cache holds down to a third of it.
@@ -44,6 +60,14 @@ struct HostRule {
     return columns > 1 && threads > 1 &&
            side_by_side(columns) * one_thread_us(rows, entries) >= 2 * slice_us;
   }
+  /// By threads that share level sets, each of which takes scattered rows and
+  /// many results of others.
+  static double level_sets_us(double rows, double entries, int levels,
+                              std::int64_t columns, int threads) {
+    return 1.5 * side_by_side(columns) * one_thread_us(rows, entries) /
+               threads +
+           meeting_us * levels;
+  }
   /// Why the level sets of a triangle are not shared; empty: they are.
   static std::string why_not_level_sets(double rows, double entries, int levels,
                                         std::int64_t columns, int threads) {
@@ -51,7 +75,8 @@ struct HostRule {
       return "fewer than " + std::to_string(least_threads) + " threads";
     if (one_thread_us(rows, entries) < slice_us)
       return "less than 4 ms by one thread";
-    if (rows < least_rows * levels * threads)
+    if (2 * level_sets_us(rows, entries, levels, 1, threads) >
+        one_thread_us(rows, entries))
       return "level sets too narrow for " + std::to_string(threads) +
              " threads";
     // The threads share these, and meet once.

@@ -71,8 +71,9 @@ class SyncFreeRegistration
   /// With a workspace for as many right-hand sides as there is memory for.
   Pointer make(Selection& selection, const Candidate& candidate) override {
     Pointer made;
-    for (int columns = selection.options.max_right_hand_sides; columns > 0;
-         columns = fewer_columns(columns)) {
+    const int most =
+        Solve::has_tiles ? selection.options.max_right_hand_sides : 1;
+    for (int columns = most; columns > 0; columns = fewer_columns(columns)) {
       if (columns > 1 && !selection.budget.allows(
                              candidate.bytes +
                              Tiles::least_bytes(selection.sizes.rows, columns)))

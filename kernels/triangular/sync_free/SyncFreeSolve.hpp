@@ -60,8 +60,8 @@ struct TakeResults {
 
 /// Level sets without launches between them: see SyncFreeSolve and, for
 /// several right-hand sides, SyncFreeTiles for how rows wait and why that
-/// ends. With `max_right_hand_sides` 1, each has a launch of its own, and there
-/// is no workspace for more.
+/// ends. With `max_right_hand_sides` 1, and on a host, each has a launch of its
+/// own, and there is no workspace for more.
 ///
 /// Solves with one solver object share its workspace and must not overlap.
 template <class Scalar, class ExecutionSpace>
@@ -71,6 +71,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
  public:
   using Base::width;
   using typename Base::Memory;
+  /// Whether right-hand sides share launches. On a host, a launch solves one.
+  static constexpr bool has_tiles = is_gpu<ExecutionSpace>;
   /// Steps that a row takes before it gets more lanes.
   static constexpr int max_steps =
       SyncFreeSolve<Scalar, ExecutionSpace, false>::batch;
@@ -162,9 +164,9 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    if (columns > 1 && tiles_) {
-      tiles_->solve(exec, this->system(b, x), columns, this->gate_);
-      return;
+    if constexpr (has_tiles) {
+      if (columns > 1 && tiles_)
+        return tiles_->solve(exec, this->system(b, x), columns, this->gate_);
     }
     if (tickets_ == 0) return;
     for (std::int64_t c = 0; c < columns; ++c)
@@ -268,9 +270,11 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         per_ticket);
     teams_ = std::min(tickets_,
                       teams_per_multiprocessor() * num_multiprocessors(exec));
-    if (max_right_hand_sides > 1)
-      tiles_ = std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(
-          exec, this->chunks_, max_right_hand_sides);
+    if constexpr (has_tiles) {
+      if (max_right_hand_sides > 1)
+        tiles_ = std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(
+            exec, this->chunks_, max_right_hand_sides);
+    }
   }
 
   /// Rows read elements of b that are other rows': where x is to overwrite it,

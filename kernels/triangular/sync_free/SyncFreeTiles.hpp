@@ -8,7 +8,6 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
-#include <kernels/triangular/sync_free/FlaggedTiles.hpp>
 #include <kernels/triangular/sync_free/StageTiles.hpp>
 #include <kernels/triangular/sync_free/TileKernel.hpp>
 
@@ -34,22 +33,19 @@ struct NeighbourDistance {
   }
 };
 
-/// Solves of several right-hand sides over the chunks of a `sync_free` plan: a
-/// launch for each `capacity()` of them. On a host, see FlaggedTileSolve; on
-/// CUDA, TileSolve.
+/// Solves of several right-hand sides over the chunks of a `sync_free` plan on
+/// a GPU: a launch of TileSolve for each `capacity()` of them.
 ///
 /// Chunks and values are the caller's: it passes them in a RowSystem whose
-/// dependencies are permuted rows. Memory on CUDA, beside 24 bytes for each row
+/// dependencies are permuted rows. Memory, beside 24 bytes for each row
 /// group and 4 for each row: two buffers of one scalar for each row and
 /// right-hand side of the capacity. That is the wanted number of right-hand
 /// sides (a multiple of 8, or of 32 above 16) as far as it fits in
 /// `max_workspace_bytes`, and 8 in any case; where there is not as much memory
-/// now, as far as it fits in `sure_workspace_bytes`. On a host, 4 bytes for
-/// each row and eight right-hand sides.
+/// now, as far as it fits in `sure_workspace_bytes`.
 ///
 /// Solves share the workspace and must not overlap.
-template <class Scalar, class ExecutionSpace,
-          bool on_device = is_gpu<ExecutionSpace>>
+template <class Scalar, class ExecutionSpace>
 class SyncFreeTiles {
  public:
   using Memory = typename ExecutionSpace::memory_space;
@@ -283,14 +279,6 @@ class SyncFreeTiles {
   Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned*, Memory> state_;
   Kokkos::View<int*, Memory> permuted_row_;
-};
-
-/// The same on a host.
-template <class Scalar, class ExecutionSpace>
-class SyncFreeTiles<Scalar, ExecutionSpace, false>
-    : public FlaggedTiles<Scalar, ExecutionSpace> {
- public:
-  using FlaggedTiles<Scalar, ExecutionSpace>::FlaggedTiles;
 };
 
 }  // namespace Detail

@@ -289,9 +289,9 @@ void check_vectors(const char* spec, const Strata::SellOptions& options = {}) {
 }
 
 TEST(SellMatrix, SeveralVectorsMayLieInAnyWay) {
-  // Rows by diagonals, the last chunk of one row; rows apart; either with
-  // columns of x a multiple of 4 KiB apart; rows apart of dozens of entries;
-  // and with one that is stored apart.
+  // Chunks on diagonals, the last one of one row; chunks with columns; either
+  // with columns of x a multiple of 4 KiB apart; rows of dozens of entries; and
+  // a row that is stored apart.
   for (const auto* spec : {"grid2d:21", "circuit:500", "grid2d:32",
                            "random:1024x6", "random:200x40", "arrow:5000"}) {
     check_vectors<double>(spec);
@@ -360,8 +360,6 @@ TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
   const auto uneven = [&](const char* spec, std::int64_t sigma) {
     Strata::SellOptions options;
     options.sigma = sigma;
-    // Left to itself, a host keeps rows apart.
-    options.chunk_rows = Strata::Detail::is_gpu<Device> ? 0 : 8;
     return Strata::Detail::Internals::storage(
                Strata::SellMatrix(
                    exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
@@ -372,49 +370,6 @@ TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
   EXPECT_FALSE(uneven("diagonal:999", 0));
   EXPECT_TRUE(uneven("circuit:5000", 0));
   EXPECT_TRUE(uneven("random:3000x6", 3000));
-}
-
-TEST(SellMatrix, HostsKeepRowsApartWhereDiagonalsDoNotServe) {
-  if (Strata::Detail::is_gpu<Device>) GTEST_SKIP() << "for hosts";
-  const Device exec;
-  const auto report = [&](const char* spec, int chunk_rows) {
-    Strata::SellOptions options;
-    options.chunk_rows = chunk_rows;
-    return Strata::SellMatrix(
-               exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
-               options)
-        .report();
-  };
-  const auto stencil = report("grid3d:20", 0);
-  EXPECT_EQ(stencil.chunk_rows, 8);
-  EXPECT_EQ(stencil.diagonal_chunks, stencil.chunks);
-  for (const auto& alone :
-       {report("random:3000x6", 0), report("circuit:5000", 0),
-        report("grid3d:20", 1)}) {
-    EXPECT_EQ(alone.chunk_rows, 1);
-    EXPECT_EQ(alone.diagonal_chunks, 0);
-    EXPECT_EQ(alone.sigma, 1);
-    EXPECT_EQ(alone.chunks, alone.rows);
-    EXPECT_EQ(alone.padding(), 0);
-  }
-}
-
-/// Narrow scalars save the bytes of columns, not the work with rows that a
-/// diagonal is not of.
-TEST(SellMatrix, HostsTakeTheFormOfDoubleForFloat) {
-  if (Strata::Detail::is_gpu<Device>) GTEST_SKIP() << "for hosts";
-  const auto chunk_rows = [](const char* spec, auto scalar) {
-    using Scalar = decltype(scalar);
-    return Strata::SellMatrix(
-               Device(), Strata::gallery<Crs<Scalar, int, int>>(Device(), spec))
-        .report()
-        .chunk_rows;
-  };
-  // Half of a band is there, or nine tenths of it.
-  EXPECT_EQ(chunk_rows("band:3000:20:0.5", double()), 1);
-  EXPECT_EQ(chunk_rows("band:3000:20:0.5", float()), 1);
-  EXPECT_EQ(chunk_rows("band:3000:20:0.9", double()), 8);
-  EXPECT_EQ(chunk_rows("band:3000:20:0.9", float()), 8);
 }
 
 TEST(SellMatrix, FewLanesHideStepsWhereRowsAreAlike) {

@@ -25,13 +25,6 @@ struct SellParts {
   }
   void set_chunk_values(const ExecutionSpace& exec,
                         const Scalar* values) const {
-    if (storage.rows_alone())
-      return Kokkos::parallel_for(
-          "Strata::SellMatrix::values",
-          RangeOf<ExecutionSpace>(exec, 0, storage.rows),
-          FillRowValues<Scalar, Memory>{SellRef<Scalar>(storage),
-                                        storage.value.data(), row_begin,
-                                        values});
     for_each_chunk(
         "Strata::SellMatrix::values", exec, storage.num_chunks(),
         FillSellValues<Scalar, ExecutionSpace>{
@@ -210,30 +203,6 @@ SellEnds place_chunks(const ExecutionSpace& exec, const Storage& A) {
   return end;
 }
 
-/// The same where rows stand alone. Waits for `exec`.
-template <class ExecutionSpace, class Storage>
-SellEnds place_rows(
-    const ExecutionSpace& exec,
-    const MergeDiagonals<typename ExecutionSpace::memory_space>& pattern,
-    std::int64_t entries, Storage& A) {
-  using Memory = typename ExecutionSpace::memory_space;
-  A.chunk_rows = 1;
-  A.log_lanes = 0;
-  A.chunk = {};
-  A.uniform_steps = 0;
-  A.uniform_diagonals = A.uneven = false;
-  A.longest_chunk = 0;
-  A.row_first = ValueIndex<Memory>("Strata::SellMatrix::row_first",
-                                   pattern.rows + 1, entries);
-  SellEnds end;
-  Kokkos::parallel_scan("Strata::SellMatrix::place",
-                        RangeOf<ExecutionSpace>(exec, 0, pattern.rows + 1),
-                        PlaceSellRows<Memory>{pattern, A.row_first}, end.slots);
-  exec.fence();
-  end.columns = end.slots;
-  return end;
-}
-
 /// Writes the pieces of long rows, whose slots lie behind those of chunks, and
 /// takes these rows out of the order.
 template <class ExecutionSpace, class Storage>
@@ -273,7 +242,6 @@ SellParts<Scalar, ExecutionSpace> build_sell(
     bool ascending, const SellOptions& options, SellReport& report) {
   using Memory = typename ExecutionSpace::memory_space;
   using Range = RangeOf<ExecutionSpace>;
-  constexpr int width = lane_width<ExecutionSpace>;
   const std::int64_t rows = report.rows;
   SellParts<Scalar, ExecutionSpace> made;
   SellStorage<Scalar, Memory>& A = made.storage;
@@ -281,7 +249,6 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   if (rows > 0) report.longest_row = find_longest_row(exec, length, rows);
   SellShape shape = choose_sell_shape(
       exec, rows, report.entries, report.longest_row, sizeof(Scalar), options);
-  bool rows_alone = width == 1 && shape.chunk_rows == 1;
   made.piece_entries = shape.piece_entries;
   A.chunk_rows = report.chunk_rows = shape.chunk_rows;
   A.log_lanes = shape.log_lanes;
@@ -290,33 +257,17 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   if (rows == 0) return made;
 
   const auto long_rows = find_long_rows(exec, length, shape, report);
-  const bool may_stand_alone =
-      width == 1 && options.chunk_rows == 0 && options.sigma == 0;
-  const bool in_order = rows_alone && options.sigma == 0;
   const SellOrder<Memory> order =
       find_sell_order(exec, length, shape, report.longest_row,
-                      report.entries - long_rows.entries,
-                      may_stand_alone || in_order ? 1 : options.sigma);
+                      report.entries - long_rows.entries, options.sigma);
   report.sigma = order.sigma;
   A.rows = rows;
-  MergeDiagonals<Memory> pattern{row_map,   entries, length,
-                                 order.row, shape,   A.rows};
-  if (!rows_alone) {
-    report.diagonal_chunks =
-        make_chunks(exec, pattern, options.use_diagonals && ascending,
-                    static_cast<int>(sizeof(Scalar)), A);
-    // Chunks with columns cost a host more than rows do.
-    rows_alone =
-        may_stand_alone && 10 * report.diagonal_chunks < 9 * A.num_chunks();
-  }
-  SellEnds end;
-  if (rows_alone) {
-    pattern.shape.chunk_rows = report.chunk_rows = 1;
-    report.diagonal_chunks = 0;
-    end = place_rows(exec, pattern, report.entries, A);
-  } else {
-    end = place_chunks(exec, A);
-  }
+  const MergeDiagonals<Memory> pattern{row_map,   entries, length,
+                                       order.row, shape,   A.rows};
+  report.diagonal_chunks =
+      make_chunks(exec, pattern, options.use_diagonals && ascending,
+                  static_cast<int>(sizeof(Scalar)), A);
+  const SellEnds end = place_chunks(exec, A);
   report.chunks = A.num_chunks();
 
   report.slots = end.slots + long_rows.slots;
@@ -324,13 +275,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
                                              report.slots);
   A.column = make_unfilled<decltype(A.column)>("Strata::SellMatrix::column",
                                                end.columns + long_rows.slots);
-  if (rows_alone)
-    Kokkos::parallel_for(
-        "Strata::SellMatrix::columns", Range(exec, 0, A.rows),
-        FillRowColumns<Memory>{pattern, A.row_first, A.column});
-  else
-    for_each_chunk("Strata::SellMatrix::columns", exec, A.num_chunks(),
-                   FillSellColumns<ExecutionSpace>{pattern, A.chunk, A.column});
+  for_each_chunk("Strata::SellMatrix::columns", exec, A.num_chunks(),
+                 FillSellColumns<ExecutionSpace>{pattern, A.chunk, A.column});
   A.order = order.row;
   // The fill above reads the order as it was.
   if (long_rows.count > 0)
@@ -345,8 +291,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   exec.fence();
   report.bytes_read =
       A.value.extent(0) * sizeof(Scalar) + A.column.extent(0) * sizeof(int) +
-      A.chunk.extent(0) * sizeof(SellChunk) + A.row_first.bytes() +
-      A.order.extent(0) * sizeof(int) + A.piece.extent(0) * sizeof(SellPiece);
+      A.chunk.extent(0) * sizeof(SellChunk) + A.order.extent(0) * sizeof(int) +
+      A.piece.extent(0) * sizeof(SellPiece);
   report.bytes = report.bytes_read + made.row_begin.bytes() +
                  A.piece_sum.extent(0) * sizeof(Scalar) +
                  A.pieces_done.extent(0) * sizeof(unsigned);

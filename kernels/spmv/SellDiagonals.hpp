@@ -124,12 +124,10 @@ struct CountDiagonals {
                                << merge.shape.log_lanes;
     SellChunk made{0, 0, column_steps(c), 0};
     if (use_diagonals && made.steps > 0) {
-      // A step of diagonals takes the values of C rows and 8 bytes. A host has
-      // work with rows that it is not of, too: it gains no more from `float`.
-      const int of_value =
-          is_gpu<ExecutionSpace> || scalar_bytes > 8 ? scalar_bytes : 8;
-      const int limit = static_cast<int>(
-          (made.steps * lanes * (of_value + 4) - 1) / (lanes * of_value + 8));
+      // A step of diagonals takes the values of C rows and 8 bytes.
+      const int limit =
+          static_cast<int>((made.steps * lanes * (scalar_bytes + 4) - 1) /
+                           (lanes * scalar_bytes + 8));
       const int steps = merge.template visit_steps<ExecutionSpace>(
           c, lane, limit, [](int, const DiagonalStep&) {});
       if (steps <= limit) {

@@ -95,53 +95,6 @@ struct DropLongRows {
   }
 };
 
-/// First slot of each permuted row and, behind the last, the number of slots,
-/// where rows stand alone.
-template <class MemorySpace>
-struct PlaceSellRows {
-  MergeDiagonals<MemorySpace> pattern;
-  ValueIndex<MemorySpace> row_first;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t permuted_row,
-                                         std::int64_t& sum, bool final) const {
-    if (final) row_first.set(permuted_row, sum);
-    std::int64_t row, k, end;
-    pattern.span(permuted_row, row, k, end);
-    sum += end - k;
-  }
-};
-
-/// Columns of each permuted row, where rows stand alone.
-template <class MemorySpace>
-struct FillRowColumns {
-  MergeDiagonals<MemorySpace> pattern;
-  ValueIndex<MemorySpace> row_first;
-  Kokkos::View<int*, MemorySpace> column;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t permuted_row) const {
-    std::int64_t row, k, end;
-    pattern.span(permuted_row, row, k, end);
-    for (std::int64_t to = row_first(permuted_row); k < end; ++k, ++to)
-      column(to) = static_cast<int>(pattern.entries(k));
-  }
-};
-
-/// Values of the same.
-template <class Scalar, class MemorySpace>
-struct FillRowValues {
-  SellRef<Scalar> A;
-  Scalar* to;
-  ValueIndex<MemorySpace> row_begin;
-  const Scalar* values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t permuted_row) const {
-    const int row = A.row_at(permuted_row);
-    if (row < 0) return;
-    const std::int64_t first = A.row_first_at(permuted_row);
-    const Scalar* const from = values + row_begin(row);
-    for (std::int64_t k = A.row_first_at(permuted_row + 1) - first - 1; k >= 0;
-         --k)
-      to[first + k] = from[k];
-  }
-};
-
 /// Columns, or diagonals, of a chunk.
 template <class ExecutionSpace>
 struct FillSellColumns {

@@ -6,7 +6,6 @@
 #include <core/device/GridSum.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
-#include <kernels/spmv/SellHostRun.hpp>
 #include <kernels/spmv/SellLane.hpp>
 #include <kernels/spmv/SellStorage.hpp>
 
@@ -16,7 +15,6 @@ namespace Detail {
 /// x of a product, contiguous and of one column.
 template <class Scalar>
 struct ContiguousSource {
-  static constexpr bool is_whole = false;
   const Scalar* data;
   KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
     return data[row];
@@ -26,7 +24,6 @@ struct ContiguousSource {
 /// The first `columns` columns of x, whatever its strides; 0 beyond.
 template <class Scalar>
 struct StridedSource {
-  static constexpr bool is_whole = false;
   MultiVectorRef<const Scalar> x;
   int columns;
   KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int column) const {
@@ -34,20 +31,7 @@ struct StridedSource {
   }
 };
 
-/// Exactly as many columns of x as a product has registers for, on a host:
-/// where the columns of a row adjoin (`by_rows`), or the rows of a column.
-template <class Scalar, bool by_rows>
-struct WholeSource {
-  static constexpr bool is_whole = true;
-  const Scalar* data;
-  std::int64_t stride;  ///< from row to row, or from column to column
-  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int column) const {
-    return by_rows ? data[row * stride + column] : data[row + column * stride];
-  }
-};
-
-/// y = alpha A x + beta y for up to R columns, or for any number of them where
-/// SellHostTiles does it.
+/// y = alpha A x + beta y for up to R columns.
 template <class Scalar, int R, class Source>
 struct SellMultiply {
   static constexpr int block = R;
@@ -64,13 +48,6 @@ struct SellMultiply {
   }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[R]) const {
-    if constexpr (Source::is_whole) {
-      // Without branches, compilers take several sums at once all along.
-      if (overwrite) {
-        for (int r = 0; r < R; ++r) y(row, r) = alpha * sum[r];
-        return 0;
-      }
-    }
     STRATA_IMPL_UNROLL
     for (int r = 0; r < R; ++r)
       if (r < columns)
@@ -98,7 +75,7 @@ KOKKOS_INLINE_FUNCTION Scalar load_fresh(const Scalar* p) {
 /// added up where it `reduces`, and the sum handed to finish(), or, where it is
 /// `late`, left for a later launch to add up. Warps (threads of a host) have
 /// tasks: first the pieces of long rows, then 32 lanes' worth of chunks each
-/// (on a host a share of the chunks, see SellHostRun).
+/// (on a host, whose warps have one lane, a share of the chunks).
 ///
 /// No warp waits for another: the warp that finishes the last piece of a long
 /// row adds up all of its pieces, in their order.
@@ -118,6 +95,9 @@ struct SellRun {
   static constexpr int short_batch = R > 1 ? 1 : 4;
   /// Steps of a chunk of a pair at most.
   static constexpr int pair_steps = 8;
+  /// Rows that a host's thread works on together: as many as registers hold
+  /// sums of.
+  static constexpr int host_rows = R > 1 ? 1 : 8;
   /// Blocks that a multiprocessor has room for: the more, the more loads are
   /// under way; the fewer, the more registers hold what they bring. Measured.
   static constexpr int blocks_at_once = in_pairs || R > 1 || sizeof(Scalar) > 8
@@ -156,6 +136,65 @@ struct SellRun {
                   A.column + chunk.first_column + lane, chunk.steps, width,
                   sum);
     finish_rows(row, lane, sum, part);
+  }
+
+  /// A chunk of a host, some rows at once, whose sums need not wait for each
+  /// other.
+  KOKKOS_INLINE_FUNCTION void chunk_of_host(std::int64_t c,
+                                            double& part) const {
+    const SellChunk chunk = A.chunk_at(c);
+    for (int first = 0; first < A.chunk_rows; first += host_rows) {
+      const int left = A.chunk_rows - first;
+      const int count = left < host_rows ? left : host_rows;
+      int row[host_rows];
+      for (int u = 0; u < host_rows; ++u)
+        row[u] = u < count ? A.row_at(c * A.chunk_rows + first + u) : -1;
+      Scalar sum[host_rows][R];
+      for (int u = 0; u < host_rows; ++u)
+        for (int r = 0; r < R; ++r) sum[u][r] = Scalar(0);
+      if (chunk.on_diagonals)
+        add_host_diagonals(chunk, first, row, sum);
+      else
+        add_host_columns(chunk, first, count, sum);
+      for (int u = 0; u < host_rows; ++u)
+        if (row[u] >= 0) part += task.row(row[u], sum[u]);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void add_host_columns(
+      const SellChunk& chunk, int first, int count,
+      Scalar (&sum)[host_rows][R]) const {
+    const Scalar* value = A.value + chunk.first_slot + first;
+    const int* column = A.column + chunk.first_column + first;
+    for (int s = 0; s < chunk.steps; ++s) {
+      for (int u = 0; u < count; ++u)
+        if (column[u] >= 0)
+          for (int r = 0; r < R; ++r)
+            sum[u][r] += value[u] * task.source(column[u], r);
+      value += A.chunk_rows;
+      column += A.chunk_rows;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void add_host_diagonals(
+      const SellChunk& chunk, int first, const int (&row)[host_rows],
+      Scalar (&sum)[host_rows][R]) const {
+    constexpr unsigned all = (1u << host_rows) - 1;
+    const Scalar* value = A.value + chunk.first_slot + first;
+    const DiagonalStep* const step = A.diagonal_steps(chunk);
+    for (int s = 0; s < chunk.steps; ++s, value += A.chunk_rows) {
+      const unsigned having = step[s].rows >> first & all;
+      if (having == all && !A.order) {
+        // Rows and columns follow each other.
+        const std::int64_t column = row[0] + step[s].offset;
+        for (int u = 0; u < host_rows; ++u)
+          for (int r = 0; r < R; ++r)
+            sum[u][r] += value[u] * task.source(column + u, r);
+      } else {
+        for (int u = 0; u < host_rows; ++u)
+          if (having >> u & 1u)
+            for (int r = 0; r < R; ++r)
+              sum[u][r] += value[u] * task.source(row[u] + step[s].offset, r);
+      }
+    }
   }
 
   /// Chunks of at most `most_steps` steps each, all alike, from c on, `stride`
@@ -356,12 +395,13 @@ struct SellRun {
     } else {
       const std::int64_t team_number = team.league_rank();
       const std::int64_t teams = team.league_size();
-      const SellHostRun<Scalar, Task> host{A, task};
       for (std::int64_t p = A.num_pieces * team_number / teams;
            p < A.num_pieces * (team_number + 1) / teams; ++p)
         piece(p, 0);
       const std::int64_t chunks = num_tasks - A.num_pieces;
-      part = host.share(0, chunks, team_number, teams);
+      for (std::int64_t c = chunks * team_number / teams;
+           c < chunks * (team_number + 1) / teams; ++c)
+        chunk_of_host(c, part);
     }
     if constexpr (Task::late) {
       const double own[1] = {part};

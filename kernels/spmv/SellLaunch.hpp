@@ -37,13 +37,9 @@ LateSums run_sell_as(
   const std::int64_t tasks =
       A.num_pieces() +
       (width > 1 ? (chunks * A.chunk_lanes() + width - 1) / width : chunks);
-  // A host's threads have equal shares, and finding one takes time, too.
-  const int at_once = !is_gpu<ExecutionSpace> && !Task::reduces
-                          ? num_multiprocessors(exec)
-                          : resident_blocks(exec, Run::blocks_at_once);
   std::int64_t blocks = std::min<std::int64_t>(
       (tasks + warps - 1) / warps,
-      std::int64_t{at_once} *
+      std::int64_t{resident_blocks(exec, Run::blocks_at_once)} *
           (is_gpu<ExecutionSpace> && A.uneven ? uneven_blocks : 1));
   // Finishing a sum is some block's work even where there are no rows.
   if (Task::reduces)

@@ -69,15 +69,20 @@ class SellMatrixState {
     const ProfilingRegion region("Strata::SellMatrix::apply");
     const auto from = multi_vector_ref<const Scalar>(x);
     const auto to = multi_vector_ref<Scalar>(y);
-    if (vectors == 1 && (from.row_stride == 1 || x.extent[0] < 2) &&
-        !one_in_tiles())
+    if (vectors == 1 && (from.row_stride == 1 || x.extent[0] < 2))
       return multiply_block<1>(exec, ContiguousSource<Scalar>{from.data}, to, 1,
                                alpha, beta);
-    for (std::int64_t first = 0; first < vectors;) {
-      const int count = columns_of_pass(vectors - first, from);
-      multiply_columns(exec, from.from(first), to.from(first), count, alpha,
-                       beta);
-      first += count;
+    for (std::int64_t first = 0; first < vectors; first += sell_max_block) {
+      const int count = static_cast<int>(
+          std::min<std::int64_t>(sell_max_block, vectors - first));
+      const StridedSource<Scalar> source{from.from(first), count};
+      const auto part = to.from(first);
+      if (count == 1)
+        multiply_block<1>(exec, source, part, count, alpha, beta);
+      else if (count <= 4)
+        multiply_block<4>(exec, source, part, count, alpha, beta);
+      else
+        multiply_block<sell_max_block>(exec, source, part, count, alpha, beta);
     }
   }
 
@@ -113,61 +118,6 @@ class SellMatrixState {
                         "has no values: an exception has ended the update",
                         "call update_values again");
   }
-
-  /// Columns that the next pass takes.
-  int columns_of_pass(std::int64_t left,
-                      const MultiVectorRef<const Scalar>& x) const {
-    if constexpr (is_gpu<ExecutionSpace>) {
-      return static_cast<int>(std::min<std::int64_t>(8, left));
-    } else {
-      return SellHostTiles<Scalar>::columns_of_pass(
-          SellRef<Scalar>(parts_.storage), report_.entries, report_.columns, x,
-          left);
-    }
-  }
-  /// Whether SellHostTiles has the faster loop for one column, too.
-  bool one_in_tiles() const {
-    if constexpr (is_gpu<ExecutionSpace>) {
-      return false;
-    } else {
-      return SellHostTiles<Scalar>::takes_one(SellRef<Scalar>(parts_.storage));
-    }
-  }
-  void multiply_columns(const ExecutionSpace& exec,
-                        const MultiVectorRef<const Scalar>& x,
-                        const MultiVectorRef<Scalar>& y, int count,
-                        Scalar alpha, Scalar beta) const {
-    const auto by = [&](auto columns, const auto& source) {
-      multiply_block<decltype(columns)::value>(exec, source, y, count, alpha,
-                                               beta);
-    };
-    if constexpr (!is_gpu<ExecutionSpace>) {
-      if (count == 1 && x.row_stride == 1 && !one_in_tiles())
-        return by(Columns<1>(), ContiguousSource<Scalar>{x.data});
-      if (SellHostTiles<Scalar>::leaves_to_others(
-              SellRef<Scalar>(parts_.storage))) {
-        const WholeSource<Scalar, true> by_rows{x.data, x.row_stride};
-        const WholeSource<Scalar, false> by_columns{x.data, x.column_stride};
-        const bool adjoin = x.column_stride == 1, lines = x.row_stride == 1;
-        if (count == 8 && adjoin) return by(Columns<8>(), by_rows);
-        if (count == 4 && adjoin) return by(Columns<4>(), by_rows);
-        if (count == 2 && adjoin) return by(Columns<2>(), by_rows);
-        if (count == 4 && lines) return by(Columns<4>(), by_columns);
-        if (count == 2 && lines) return by(Columns<2>(), by_columns);
-      }
-      if (count > 1 || one_in_tiles())
-        return by(Columns<8>(), StridedSource<Scalar>{x, count});
-    }
-    const StridedSource<Scalar> source{x, count};
-    if (count == 1)
-      by(Columns<1>(), source);
-    else if (count <= 4)
-      by(Columns<4>(), source);
-    else
-      by(Columns<8>(), source);
-  }
-  template <int count>
-  using Columns = std::integral_constant<int, count>;
 
   template <int R, class Source>
   void multiply_block(const ExecutionSpace& exec, const Source& source,

@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_SPMV_SELL_STORAGE_HPP
 
 #include <core/device/KokkosVersion.hpp>
-#include <core/matrix/ValueIndex.hpp>
+#include <cstdint>
 
 namespace Strata {
 namespace Detail {
@@ -46,7 +46,7 @@ struct SellPiece {
   int pieces_of_row;
 };
 
-/// Vectors that one pass over a matrix serves at most, but for SellHostTiles.
+/// Vectors that one pass over a matrix serves at most.
 constexpr int sell_max_block = 8;
 
 /// A matrix in SELL-C-sigma form.
@@ -62,10 +62,6 @@ struct SellStorage {
   int longest_chunk = 0;
   bool uneven = false;
   Kokkos::View<SellChunk*, MemorySpace> chunk;
-  /// In place of `chunk` where a host's rows stand alone (C = 1): the first
-  /// slot of each permuted row, and the one behind the last. A slot's column
-  /// then has the slot's number.
-  ValueIndex<MemorySpace> row_first;
   Kokkos::View<int*, MemorySpace> column;
   Kokkos::View<Scalar*, MemorySpace> value;
   /// Permuted row, in the order of chunks, -> row, -1 for long rows; empty
@@ -77,10 +73,8 @@ struct SellStorage {
   Kokkos::View<Scalar*, MemorySpace> piece_sum;
   Kokkos::View<unsigned*, MemorySpace> pieces_done;
 
-  bool rows_alone() const { return row_first.size() > 0; }
   std::int64_t num_chunks() const {
-    return rows_alone() ? row_first.size() - 1
-                        : static_cast<std::int64_t>(chunk.extent(0));
+    return static_cast<std::int64_t>(chunk.extent(0));
   }
   std::int64_t num_pieces() const {
     return static_cast<std::int64_t>(piece.extent(0));
@@ -97,9 +91,8 @@ template <class Scalar>
 struct SellRef {
   std::int64_t rows, num_chunks, num_pieces, num_long_rows;
   int chunk_rows, log_lanes, uniform_steps;
-  bool uniform_diagonals, wide_row_first;
+  bool uniform_diagonals;
   const SellChunk* chunk;
-  const void* row_first;  // null where rows are in chunks
   const int* column;
   const Scalar* value;
   const int* order;  // null where rows are not permuted
@@ -117,11 +110,7 @@ struct SellRef {
         log_lanes(A.log_lanes),
         uniform_steps(A.uniform_steps),
         uniform_diagonals(A.uniform_diagonals),
-        wide_row_first(A.row_first.wide.extent(0) > 0),
         chunk(A.chunk.data()),
-        row_first(A.row_first.wide.extent(0)
-                      ? static_cast<const void*>(A.row_first.wide.data())
-                      : A.row_first.narrow.data()),
         column(A.column.data()),
         value(A.value.data()),
         order(A.order.extent(0) ? A.order.data() : nullptr),
@@ -143,13 +132,6 @@ struct SellRef {
     return {c * slots,
             c * sell_columns(slots, uniform_steps, uniform_diagonals),
             uniform_steps, uniform_diagonals};
-  }
-  /// First slot of a permuted row, where rows stand alone.
-  KOKKOS_INLINE_FUNCTION std::int64_t row_first_at(
-      std::int64_t permuted_row) const {
-    return wide_row_first
-               ? static_cast<const std::int64_t*>(row_first)[permuted_row]
-               : static_cast<const std::uint32_t*>(row_first)[permuted_row];
   }
   /// Row of a permuted row; -1 past the last, and for a long row.
   KOKKOS_INLINE_FUNCTION int row_at(std::int64_t permuted_row) const {

@@ -81,10 +81,9 @@ class SellMatrix {
     }
   }
 
-  /// y = alpha A x + beta y. Asynchronous on `exec`: one launch (for several
-  /// vectors on a GPU, one for each eight; on a host one for all, or for each
-  /// four to eight, as their layout allows), no allocation, no transfer and no
-  /// wait. The same bits each time. Where beta is 0, y is not read.
+  /// y = alpha A x + beta y. Asynchronous on `exec`: one launch for each eight
+  /// vectors, no allocation, no transfer and no wait. The same bits each time.
+  /// Where beta is 0, y is not read.
   ///
   /// @param x columns() long, or columns() x k; any layout
   /// @param y rows() long, or rows() x k; must not share memory with x

@@ -11,13 +11,12 @@ namespace Strata {
 /// matrix.
 struct SellOptions {
   /// C, rows of a chunk: at most 1,048,576. Default: as many as fill a warp
-  /// (32 with one lane a row); on a host 8 where nine chunks in ten then lie on
-  /// diagonals, else 1, which is the form of a CRS matrix.
+  /// (32 with one lane a row); on a host 8.
   int chunk_rows = 0;
   /// sigma, rows of a window within which rows are sorted by falling length; 1
   /// leaves their order alone, the number of rows or more sorts all. Default:
   /// the smallest of 1, 1,024 and 16,384 with at most 10 % of padding, else
-  /// the one with the least; 1 where a host's C is left open, or is 1.
+  /// the one with the least.
   std::int64_t sigma = 0;
   /// Lanes that share a row: a power of two up to a warp, 1 on a host.
   /// Default: 1 where rows are short and enough to hide latencies: on a device

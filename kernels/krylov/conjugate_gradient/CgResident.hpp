@@ -421,8 +421,7 @@ ResidentPlan plan_resident(
   constexpr int least_chunks = 8;
   ResidentPlan plan;
   const auto fits = [](const Storage& matrix) {
-    return !matrix.rows_alone() && matrix.chunk_lanes() == width &&
-           matrix.num_pieces() == 0;
+    return matrix.chunk_lanes() == width && matrix.num_pieces() == 0;
   };
   if (!has_resident_teams<ExecutionSpace> ||
       lane_width<ExecutionSpace> != width || A.num_chunks() == 0 || !fits(A) ||

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <core/device/NotReady.hpp>
-#include <core/matrix/LongestRow.hpp>
 #include <kernels/factorization/IncompleteLuImplementation.hpp>
 #include <limits>
 #include <random>

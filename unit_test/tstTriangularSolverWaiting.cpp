@@ -4,6 +4,9 @@
 // ends it, and runs the program once more with more threads than cores.
 #include "Pairwise.hpp"
 #include "TriangularSolverCases.hpp"
+#if defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
+#endif
 
 namespace Strata {
 namespace SolverTest {

@@ -50,34 +50,6 @@
 #define STRATA_IMPL_UNROLL_TWICE
 #endif
 
-// For functions of a host that are one short loop. Where such a loop lies in
-// the instruction cache changes its time by up to a third. Aligned, its place
-// does not depend on what is compiled beside it. (Not with nvcc.)
-#if defined(__GNUC__) && !defined(__CUDACC__)
-#define STRATA_IMPL_HOST_LOOP __attribute__((noinline, aligned(64)))
-#else
-#define STRATA_IMPL_HOST_LOOP
-#endif
-
-// For a loop over index `k` of a host that gathers: g++ takes four entries of
-// `float` together, and adds them up one by one all the same, which is slower
-// where rows are short. It can't where the next index is not known. (Not with
-// nvcc.)
-#if defined(__GNUC__) && !defined(__CUDACC__)
-#define STRATA_IMPL_ONE_BY_ONE(k) __asm__("" : "+r"(k))
-#else
-#define STRATA_IMPL_ONE_BY_ONE(k)
-#endif
-
-// Has a host write an array to memory. Compilers look for operations to do
-// together from such stores on, and leave those out whose values are still in
-// registers when they are read. (Not with nvcc.)
-#if defined(__GNUC__) && !defined(__CUDACC__)
-#define STRATA_IMPL_IN_MEMORY(array) __asm__("" : "+m"(array))
-#else
-#define STRATA_IMPL_IN_MEMORY(array)
-#endif
-
 namespace Strata {
 namespace Detail {
 

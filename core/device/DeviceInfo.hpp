@@ -12,9 +12,6 @@
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaDeviceInfo.hpp>
 #endif
-#if defined(KOKKOS_ENABLE_OPENMP)
-#include <omp.h>
-#endif
 
 namespace Strata {
 namespace Detail {
@@ -72,22 +69,6 @@ void reserve_team(const ExecutionSpace& exec, int threads,
     Kokkos::parallel_for("Strata::reserve_team", policy,
                          NoTeamWork<ExecutionSpace>{});
   }
-}
-
-/// Threads of a host that one team may have. Within a parallel region of the
-/// caller's, where Kokkos speaks of the threads of that, and where OpenMP may
-/// start fewer than it is asked for (OMP_DYNAMIC): one.
-template <class ExecutionSpace>
-int max_host_team(const ExecutionSpace& exec) {
-  static_assert(!is_gpu<ExecutionSpace>, "of hosts");
-#if defined(KOKKOS_ENABLE_OPENMP)
-  if (is_openmp<ExecutionSpace> && (omp_in_parallel() || omp_get_dynamic()))
-    return 1;
-#endif
-  const int most = Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, 1)
-                       .team_size_max(NoTeamWork<ExecutionSpace>{},
-                                      Kokkos::ParallelForTag());
-  return std::max(1, std::min(most, static_cast<int>(exec.concurrency())));
 }
 
 /// Number of multiprocessors, which run teams independently of each other; of a

@@ -213,13 +213,6 @@ struct CheckAllRows {
   }
 };
 
-struct ResetFactorFault {
-  std::int64_t* fault;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
-    *fault = no_factor_fault;
-  }
-};
-
 /// Runs one of the checks over all rows and raises what it finds.
 template <class ExecutionSpace, class Check>
 void raise_factor_faults(const char* label, const ExecutionSpace& exec,

@@ -148,9 +148,9 @@ struct TriangularOptions {
   /// beside that for one. `sync_free` on CUDA takes two scalars a row for each,
   /// in eights (above 16, in thirty-twos), but no more than an eighth of the
   /// device's memory, or 512 MiB if that is more or what there is room for,
-  /// unless eight need it; on a host four bytes a row for each eight;
-  /// `sync_free_subgraphs` takes two scalars for each and row that other
-  /// sub-graphs need, no more than 512 MiB unless one needs it.
+  /// unless eight need it, and on a host none; `sync_free_subgraphs` takes two
+  /// scalars for each and row that other sub-graphs need, no more than 512 MiB
+  /// unless one needs it.
   int max_right_hand_sides = 1;
   /// Memory of the execution space that the solver may hold once it is made, in
   /// bytes and as a multiple of the triangle as a CRS matrix

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sphinx's configuration; scripts/build_documents calls it."""
+"""Sphinx's configuration; scripts/docs calls it."""
 
 import os
 import pathlib

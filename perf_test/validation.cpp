@@ -61,7 +61,7 @@ beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
                      and all candidates promise
   --list             print families, names and rows of the systems, and end
   --table FILE       a CSV line for each system, written as soon as it is
-                     measured; scripts/summarise_validation reads it
+                     measured; scripts/summarise validation reads it
 
 Flags of Kokkos (--kokkos-...) work as well. Exit code: 0; 1 on a bad flag, a
 system that can't be made, or an output that can't be written; 2 where our own

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A test of Kokkos Kernels, edited by scripts/test_kokkos_kernels, for
+// A test of Kokkos Kernels, edited by scripts/test kokkos_kernels, for
 // one scalar and all ordinals and offsets.
 #include <gtest/gtest.h>
 

@@ -161,6 +161,23 @@ class Reproduce(unittest.TestCase):
         self.assertRegex(page, r"grows, .*bad input; its time is left out")
         self.assertRegex(page, r"(?m)^\| stays \| 60 ")
 
+    def test_matrices_of_a_thesis_have_its_times_and_the_others_are_named(self):
+        folder = os.path.join(WORK, "matrices")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "1138_bus.mtx"), "w", encoding="utf-8") as file:
+            file.write("%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n"
+                       "2 1 1\n2 2 4\n3 2 1\n3 3 4\n4 4 4\n")
+        output = os.path.join(WORK, "thesis")
+        done = reproduce("000", "--quick", "--build", BUILD, "--output", output,
+                         "--matrices", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(output, "nibbeling_2016", "page.md"),
+                  encoding="utf-8") as file:
+            page = file.read()
+        for times in (r"0\.390 \| 2\.95", r"0\.764 \| 3\.09"):
+            self.assertRegex(page, r"(?m)^\| 1138_bus \| 4 \| .* \| %s \|" % times)
+        self.assertIn("[bcsstm39](https://sparse.tamu.edu/Boeing/bcsstm39)", page)
+
     def test_resume_takes_the_tables_of_the_same_command(self):
         output = os.path.join(WORK, "pages")
         table = os.path.join(output, "eyvazov_2021", "tables", "solve_float.csv")
@@ -218,7 +235,7 @@ class Reproduce(unittest.TestCase):
             git("add", ".")
             git("commit", "--quiet", "-m", "first")
             self.assertRegex(common.commit_of_sources(), r"^[0-9a-f]{12}$")
-            with self.assertRaises(common.ReproduceError):
+            with self.assertRaises(common.UserError):
                 common.commit_of_sources("named")
             for name in ("source.hpp", "not_added.hpp"):
                 write(name, "2")

@@ -11,8 +11,8 @@ die() {
   exit 1
 }
 
-# The comment at the head of the calling script is its help.
-show_help() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$0"; }
+# The comment at the head of the calling file is its help.
+show_help() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[1]}"; }
 
 # need_value OPTION NUMBER_OF_WORDS_LEFT
 need_value() { [ "$2" -ge 2 ] || die "$1 needs a value; see --help"; }

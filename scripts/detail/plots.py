@@ -1,49 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the scripts that draw figures share."""
-import csv
-import math
 import os
 import sys
 
+from tables import UserError
+
 # Colours that people with any colour vision tell apart (Okabe and Ito).
-VERMILION, ORANGE, YELLOW = "#D55E00", "#E69F00", "#F0E442"
+VERMILION, ORANGE = "#D55E00", "#E69F00"
 GREEN, BLUE, PURPLE, GREY = "#009E73", "#0072B2", "#CC79A7", "#999999"
 SKY, INDIGO = "#56B4E9", "#332288"
-
-
-class PlotError(Exception):
-    """Something a user can put right; printed without a traceback."""
-
-
-def read_tables(paths, columns=(), program=""):
-    """Rows of the CSV tables that one program has written (--table FILE), as
-    dictionaries; all of `columns` are there."""
-    rows = []
-    for path in paths:
-        try:
-            with open(path, newline="", encoding="utf-8") as file:
-                found = list(csv.DictReader(file))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise PlotError("%s can't be read: %s" % (path, error)) from error
-        if not found:
-            raise PlotError("%s has no rows" % path)
-        for column in columns:
-            if column not in found[0]:
-                raise PlotError("%s has no column %s: make it with %s --table" %
-                                (path, column, program))
-        if rows and set(found[0]) != set(rows[0]):
-            raise PlotError("%s has other columns than %s: plot the tables of "
-                            "one program" % (path, paths[0]))
-        rows += found
-    return rows
-
-
-def number(row, column):
-    """Not a number where there is none."""
-    try:
-        return float(row[column])
-    except (KeyError, TypeError, ValueError):
-        return math.nan
 
 
 def load_pyplot():
@@ -51,7 +16,7 @@ def load_pyplot():
     try:
         import matplotlib
     except ImportError as error:
-        raise PlotError("matplotlib is missing for %s; install the package "
+        raise UserError("matplotlib is missing for %s; install the package "
                         "python3-matplotlib" % sys.executable) from error
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -90,15 +55,6 @@ def plain_numbers(axis):
     axis.set_minor_formatter(NullFormatter())
 
 
-def log_log(axes, times, plain=True):
-    """`times`, in microseconds, against sizes: plain or as powers of ten."""
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    if plain:
-        plain_numbers(axes.xaxis)
-    time_axis(axes.yaxis, (min(times), max(times)))
-
-
 def lay_out(figure, note=""):
     """Leaves room for `note`, one or more lines under the picture."""
     height = figure.get_size_inches()[1]
@@ -112,14 +68,5 @@ def save(figure, path):
         figure.savefig(path, dpi=150, metadata={"Date": None}
                        if path.endswith(".svg") else None)
     except (OSError, ValueError) as error:
-        raise PlotError("%s can't be written: %s" % (path, error)) from error
+        raise UserError("%s can't be written: %s" % (path, error)) from error
     print("wrote %s (%d kB)" % (path, os.path.getsize(path) // 1024))
-
-
-def run_program(program, main):
-    """Exit code 1 and one line on what a user can put right."""
-    try:
-        main()
-    except PlotError as error:
-        print("%s: %s" % (program, error), file=sys.stderr)
-        sys.exit(1)

@@ -135,7 +135,10 @@ def check_command(words, root, presets):
         script = root / command
         if not script.is_file():
             return [f"there is no {command}"]
-        text = script.read_text()
+        # A script with subcommands has a file for each.
+        parts = [script, *(root / "scripts/detail" / script.name).glob(f"{words[1]}.*")] \
+            if len(words) > 1 else [script]
+        text = "".join(part.read_text() for part in parts)
     elif command.startswith("build/"):
         parts = command.split("/")
         if parts[1] not in presets:
@@ -239,11 +242,12 @@ def self_test():
     assert '#line 8 "/r/a/b.md"\n\nf();\n' in written
     root = pathlib.Path(__file__).resolve().parents[2]
     presets = read_presets(root)
-    for faulty in ("scripts/none", "scripts/test --none", "build/none/perf_test/strata_perf_cg",
+    for faulty in ("scripts/none", "scripts/test --none", "scripts/check fuzz --none", "build/none/perf_test/strata_perf_cg",
                    "ctest --preset none", "scripts/build strata_perf_none", "for",
                    "build/openmp-release/perf_test/strata_perf_sptrsv --none"):
         assert check_listing(faulty + "\n", root, presets), faulty
-    assert not check_listing("scripts/build strata_perf_sptrsv\n", root, presets)
+    assert not check_listing("scripts/build strata_perf_sptrsv\nscripts/check fuzz --minutes 1\n",
+                             root, presets)
     assert places_of("Strata_None.hpp") and places_of("scripts/none --x")
     assert places_of("tstNone") == ["unit_test/**/tstNone.cpp"]
     assert places_of("b/x") is None and places_of("strata_perf_cg") == ["perf_test/cg.cpp"]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program with a fault for each tool of compute-sanitizer: scripts/sanitize
+// A program with a fault for each tool of compute-sanitizer: scripts/check sanitize
 // expects that the tool finds it.
 //
 //   strata_cuda_faults none|memcheck|racecheck|synccheck|initcheck

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What scripts/detail/compute_sanitizer.py makes of reports. A program of its name
+"""What scripts/detail/check/compute_sanitizer.py makes of reports. A program of its name
 stands in for the tool.
 
     test_judge.py JUDGE SUPPRESSIONS

@@ -23,8 +23,6 @@ scripts/reproduce finds the modules by themselves: a new document is a new file.
                     scripts/reproduce with an error, a peer's is told on the page.
   run.host()        the same for the OpenMP backend, which is built when asked for;
                     `run` itself where the backend is a host's
-  run.command(["scripts/totals_sptrsv", ...])
-                    any other command of this repository; gives its output
 
 `page` (class Page, in page.py) is written in the order of these calls:
   page.section("Figure 6"), page.text("..."), page.note("..."), and
@@ -51,13 +49,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from tables import UserError
+
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(FOLDER)))
 BACKENDS = ("serial", "openmp", "cuda")
-
-
-class ReproduceError(Exception):
-    """Something a user can put right; printed without a traceback."""
 
 
 class WrongAnswer(Exception):
@@ -98,7 +94,7 @@ def documents():
         module = importlib.import_module(stem)
         number = module.DOCUMENT.number
         if number in found:
-            raise ReproduceError("%s.py and %s.py are both document %s" %
+            raise UserError("%s.py and %s.py are both document %s" %
                                  (found[number].__name__, stem, number))
         found[number] = module
     return dict(sorted(found.items()))
@@ -125,7 +121,7 @@ def commit_of_sources(given=""):
             os.path.realpath(ROOT):
         return given or "unknown"
     if given:
-        raise ReproduceError("--commit is for sources without their history; these "
+        raise UserError("--commit is for sources without their history; these "
                              "have it")
     changed = _git("status", "--porcelain", "--untracked-files=all")
     return _git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")
@@ -159,10 +155,3 @@ def ratio(of, to):
     if of is None or to is None or not to > 0:
         return None
     return of / to
-
-
-def geometric_mean(values):
-    known = [v for v in values if v is not None and v > 0]
-    if not known:
-        return None
-    return math.exp(sum(math.log(v) for v in known) / len(known))

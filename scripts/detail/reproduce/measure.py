@@ -9,8 +9,9 @@ import re
 import shlex
 import subprocess
 
-from common import ROOT, ReproduceError, WrongAnswer, say
-from sptrsv import is_own
+from common import ROOT, WrongAnswer, say
+from algorithms import is_own
+from tables import UserError
 
 
 def _is_number(text):
@@ -116,14 +117,14 @@ class Build:
         done = subprocess.run(command + list(self.targets), check=False,
                               stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
-            raise ReproduceError("scripts/build --backend %s ended with exit "
+            raise UserError("scripts/build --backend %s ended with exit "
                                  "code %d" % (self.backend, done.returncode))
         return done.stdout.strip()
 
     def program(self, name):
         path = os.path.join(self.folder, "perf_test", "strata_perf_" + name)
         if not os.access(path, os.X_OK):
-            raise ReproduceError("%s is missing: build strata_perf_%s there, or "
+            raise UserError("%s is missing: build strata_perf_%s there, or "
                                  "leave --build out" % (path, name))
         return path
 
@@ -227,7 +228,7 @@ class Run:
         if not (ended.returncode in (0, 2) or
                 ended.returncode == 1 and has_bad_input(path)) or \
                 not os.path.exists(path):
-            raise ReproduceError(
+            raise UserError(
                 "%s ended with exit code %d; its output: %s" %
                 (shlex.join(command), ended.returncode, log.name))
         with open(context, encoding="utf-8") as file:
@@ -244,15 +245,3 @@ class Run:
         if self.matrices and flag.startswith(self.matrices):
             return os.path.join("MATRICES", os.path.basename(flag))
         return flag
-
-    def command(self, words):
-        """Standard output of another command, whose first word is a path from
-        the root of the repository."""
-        self.page.add_command(shlex.join(words))
-        done = subprocess.run([os.path.join(ROOT, words[0]), *words[1:]],
-                              check=False, stdout=subprocess.PIPE, text=True,
-                              env=environment())
-        if done.returncode != 0:
-            raise ReproduceError("%s ended with exit code %d" %
-                                 (shlex.join(words), done.returncode))
-        return done.stdout

@@ -4,7 +4,6 @@ from common import Document, ratio, text_of
 from nibbeling_numbers import (ANALYSIS, MATRICES, MULTIPLY, SAME_PATTERN, SOLVE,
                                VECTORS, find_matrices, name_in_thesis, pair, shown,
                                where_to_get)
-from nibbeling_totals import HEADER, as_the_thesis, compare, table, total_us
 from page import Panel
 
 DOCUMENT = Document(
@@ -19,6 +18,52 @@ FACTOR = ["--factor", "ilu0-u", "--reorder", "level"]
 # all rows of the matrix.
 PLAIN_ELL = ["--sigma", "1", "--lanes", "1", "--long-row", "1000000000"]
 MOST_SLOTS = 1e9  # of plain ELL, entries of the longest row for each row
+
+
+HEADER = ["matrix", "rows", "levels", "vectors", "analysis, us", "solve, us",
+          "total, ms", "peer", "its total, ms", "it over ours",
+          "one thread, ms", "thesis, ms", "its cuSPARSE, ms", "thesis over ours"]
+
+
+def total_us(row):
+    return float(row["analysis_us"]) + float(row["solve_us"])
+
+
+def compare(results):
+    """(matrix, vectors, our row, the fastest peer's, serial substitution's) of tables
+    by their number of vectors; None for a row that there is not."""
+    names = dict.fromkeys(row["matrix"] for rows in results.values()
+                          for row in rows)
+    for name in names:
+        for vectors, rows in results.items():
+            here = [row for row in rows if row["matrix"] == name]
+            ours = [row for row in here if row["algorithm"] == "blocks"]
+            serial = [row for row in here if row["algorithm"].startswith("serial")]
+            peers = [row for row in here if row not in ours + serial]
+            yield (name, vectors, ours[0] if ours else None,
+                   min(peers, key=total_us, default=None),
+                   serial[0] if serial else None)
+
+
+def totals(results):
+    """Rows under HEADER."""
+    for name, vectors, ours, peer, serial in compare(results):
+        if not ours:
+            continue
+        thesis, cusparse = pair(SOLVE, name, vectors)
+        mine = 1e-3 * total_us(ours)
+        theirs = 1e-3 * total_us(peer) if peer else None
+        yield [shown(name), int(ours["rows"]), int(ours["levels"]), vectors,
+               float(ours["analysis_us"]), float(ours["solve_us"]), mine,
+               peer["algorithm"] if peer else None, theirs,
+               ratio(theirs, mine), 1e-3 * total_us(serial) if serial else None,
+               thesis, cusparse, ratio(thesis, mine)]
+
+
+def as_the_thesis(row):
+    """Whether rows and level sets of a matrix by this name are those of Table 4.1."""
+    known = MATRICES[name_in_thesis(row["matrix"])]
+    return int(row["rows"]) == known[1] and int(row["levels"]) == known[2]
 
 
 def sources(run):
@@ -119,9 +164,9 @@ def section_4_4_2(run, page, flags):
       %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
         "the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
         "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis"))
-    page.table(HEADER, list(table(results, "blocks")))
+    page.table(HEADER, list(totals(results)))
     lines = {}
-    for name, vectors, ours, peer, _ in compare(results, "blocks"):
+    for name, vectors, ours, peer, _ in compare(results):
         if ours and peer:
             lines.setdefault(shown(name), {})[vectors] = total_us(peer) / total_us(ours)
     page.figure("totals", [Panel("the peer's total over ours", lines, x="vectors",
@@ -133,7 +178,7 @@ def section_4_4_2(run, page, flags):
 def section_4_4_3(page, results):
     page.section("Section 4.4.3: analysis")
     rows = []
-    for name, _, ours, peer, _ in compare({1: results[1]}, "blocks"):
+    for name, _, ours, peer, _ in compare({1: results[1]}):
         thesis, cusparse = (ANALYSIS.get(name_in_thesis(name)) or (None, None))[:2]
         mine = 1e-3 * float(ours["analysis_us"]) if ours else None
         rows.append([shown(name), mine, 1e-3 * float(peer["analysis_us"]) if peer else None,
@@ -159,7 +204,7 @@ def reproduce(run, page):
     page.section("Table 4.1 beside ours")
     page.text("""The thesis's order of level sets, where each block is a level set, is ours
       where the number of rows and of level sets agrees.""")
-    known = {name: ours for name, _, ours, _, _ in compare({1: results[1]}, "blocks")
+    known = {name: ours for name, _, ours, _, _ in compare({1: results[1]})
              if ours and name_in_thesis(name) in MATRICES}
     rows = [[shown(name), MATRICES[name_in_thesis(name)][1], int(ours["rows"]),
              MATRICES[name_in_thesis(name)][2], int(ours["levels"]),
@@ -171,7 +216,7 @@ def reproduce(run, page):
         page.text("None of the thesis's matrices was at hand.")
     most = vectors_of(run)[-1]
     wins = [(name, ratio(total_us(peer), total_us(ours)))
-            for name, vectors, ours, peer, _ in compare(results, "blocks")
+            for name, vectors, ours, peer, _ in compare(results)
             if vectors == most and ours and peer]
     page.section("The claims beside ours")
     thesis_wins = [name for name in SOLVE
@@ -190,7 +235,7 @@ def reproduce(run, page):
         ("analysis faster than the peer's",
          "%d of %d" % (sum(a[0] < a[1] for a in ANALYSIS.values()), len(ANALYSIS)),
          "%d of %d" % (sum(float(o["analysis_us"]) < float(p["analysis_us"])
-                           for _, _, o, p, _ in compare({1: results[1]}, "blocks")
+                           for _, _, o, p, _ in compare({1: results[1]})
                            if o and p), len(wins)))])
     page.sizes("%d of the thesis's %d matrices, of which section 4.4.1 has %d of %d; the "
                "others are made by the gallery" % (

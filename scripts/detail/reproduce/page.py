@@ -6,9 +6,10 @@ import subprocess
 import textwrap
 from dataclasses import dataclass, field
 
-from common import ROOT, ReproduceError, now, text_of
+from common import ROOT, now, text_of
 from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
                    lay_out, load_pyplot, plain_numbers, time_axis)
+from tables import UserError
 
 WIDTH = 92  # of lines of the page
 MOST_TICKS = 8  # up to which each size has its own
@@ -143,7 +144,7 @@ class Page:
         self.backend, self.quick = backend, quick
         self._command, self._commit, self._sizes = command, commit, ""
         self._parts, self._commands, self._warnings = [], [], []
-        self._machines, self._differences, self._figures = {}, [], []
+        self._machines, self._differences = {}, []
         self._load = os.getloadavg()[0]
         os.makedirs(folder, exist_ok=True)
 
@@ -164,7 +165,7 @@ class Page:
         numbers."""
         rows = [[text_of(cell) for cell in row] for row in rows]
         if not rows:
-            raise ReproduceError("a table of %s has no rows" %
+            raise UserError("a table of %s has no rows" %
                                  ", ".join(header))
         lines = ["| " + " | ".join(header) + " |",
                  "|" + "|".join("---" if c < left or c in words else "---:"
@@ -180,7 +181,7 @@ class Page:
     def figure(self, name, panels, caption):
         panels = [panel for panel in panels if _points_of(panel)]
         if not panels:
-            raise ReproduceError("%s has nothing to draw" % name)
+            raise UserError("%s has nothing to draw" % name)
         pyplot = load_pyplot()
         drawing, axes = pyplot.subplots(
             1, len(panels), figsize=(5.6 * len(panels) + 0.6, 4.4),
@@ -191,7 +192,6 @@ class Page:
         lay_out(drawing)
         drawing.savefig(os.path.join(self.folder, name + ".png"), dpi=120)
         pyplot.close(drawing)
-        self._figures.append(name + ".png")
         caption = " ".join(caption.split())
         self._parts.append("![%s](%s.png)\n\n%s" % (
             panels[0].title, name, _filled(caption)))
@@ -254,9 +254,9 @@ class Page:
     def write(self):
         """page.md; its path."""
         if not self._machines:
-            raise ReproduceError("nothing was measured")
+            raise UserError("nothing was measured")
         if not self._differences or not self._sizes:
-            raise ReproduceError("the page does not say what differs, or which "
+            raise UserError("the page does not say what differs, or which "
                                  "sizes it has")
         document = self.document
         out = ["# %s %d: %s" % (document.short_authors, document.year,
@@ -281,7 +281,3 @@ class Page:
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n\n".join(out) + "\n")
         return path
-
-    def files(self):
-        """Pictures that the page shows."""
-        return list(self._figures)

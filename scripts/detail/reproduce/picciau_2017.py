@@ -5,9 +5,10 @@ import glob
 import math
 import os
 
-from common import Document, geometric_mean, ratio, text_of
+from common import Document, ratio, text_of
 from page import Panel
-from sptrsv import family_of
+from algorithms import family_of
+from tables import geometric_mean
 
 DOCUMENT = Document(
     number="004",

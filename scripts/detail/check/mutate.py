@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Puts faults into the library, one at a time, and sees that a test notices each.
 
-    scripts/mutate [--build DIR] [--only TEXT] [--list] [--check]
+    scripts/check mutate [--build DIR] [--only TEXT] [--list] [--check]
 
 Each fault of unit_test/mutations/mutations.toml names a file, a piece of it that
 occurs there once, what stands there instead, and the test that has to fail. The
@@ -26,7 +26,7 @@ import time
 
 import tomllib
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 LIST = os.path.join(ROOT, "unit_test", "mutations", "mutations.toml")
 
 

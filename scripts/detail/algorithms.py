@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Algorithms of strata_perf_sptrsv: names, groups and how lines of them are
 drawn."""
-from plots import PlotError
+from tables import UserError
 
-OWN = ["automatic", "substitution", "level_sets", "subgraphs", "sync_free",
-       "sync_free_subgraphs", "blocks"]
 PEERS = ["cusparse", "kokkos_kernels", "serial"]
 PEER_NAMES = {
     "cusparse": "cuSPARSE",
@@ -24,8 +22,6 @@ COLOURS = {
     "kokkos_kernels": "#0072B2",
     "cusparse": "#009E73",
 }
-MARKERS = {"automatic": "o", "serial": "^", "kokkos_kernels": "s",
-           "cusparse": "D"}
 
 
 def family_of(algorithm):
@@ -49,17 +45,8 @@ def label_of(family):
     return PEER_NAMES.get(family, "Strata, " + family.replace("_", " "))
 
 
-def line_style(family):
-    """Keywords of a line of this family."""
-    own = family not in PEERS
-    return {"color": colour_of(family), "marker": MARKERS.get(family, "o"),
-            "markersize": 5, "linewidth": 2.2 if family == "automatic" else 1.4,
-            "linestyle": "-" if own else "--", "label": label_of(family),
-            "zorder": 3 if own else 2}
-
-
 def check_one_kind(kinds, source):
     """`kinds`: numbers of right-hand sides and scalars, in pairs."""
     if len(set(kinds)) > 1:
-        raise PlotError("%s mixes scalars or numbers of right-hand sides; plot "
+        raise UserError("%s mixes scalars or numbers of right-hand sides; plot "
                         "one kind at a time" % source)

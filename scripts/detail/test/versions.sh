@@ -1,8 +1,8 @@
-#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash disable=SC2154
 # Builds and tests Strata with other releases of Kokkos and Kokkos Kernels.
 #
-#   scripts/test_versions [options] WITH...
+#   scripts/test versions [options] WITH...
 #
 # WITH is one or more of these, each of which is tested:
 #
@@ -10,39 +10,27 @@
 #                        sources to build first, into dependencies/versions
 #   --prefix DIRS        what is installed there; several folders have
 #                        semicolons between them
-#   --debian SUITE       Debian's packages of that suite (sid, say), in a system of
-#                        its own that debootstrap makes
 #
 #   --in-tree            sources after this are not built first: they, Strata and its
 #                        tests are parts of one build
-#   --backend serial|openmp   default: openmp. With --debian: what the package has
-#   --root DIR           the folder for --debian's system, which is kept there;
-#                        default: build/debian-<SUITE>
+#   --backend serial|openmp   default: openmp
 #   --unit               unit tests only; the test that compiles each header alone
 #                        is left out, too
 #   --tests LIST         only these of the unit tests, with commas between them
 #   --flags FLAGS        of the compiler instead of those of a release build, such
 #                        as -O1, which takes less time
 #
-# --debian wants root or sudo, debootstrap and the network. Debian's Kokkos Kernels
-# is built for another Kokkos and backend than libkokkos-dev: its headers are used
-# and not its library. A suite whose two packages are of different major versions
-# is refused; sid's Kokkos Kernels comes from experimental.
-#
 # Progress goes to stderr. Each of WITH ends with a line on stdout: the versions,
 # the backend, the tests passed and the date. Fails where a test fails.
-. "$(dirname "${BASH_SOURCE[0]}")/detail/common.sh"
 
-backend=openmp unit="" tests="" flags="" debian_root="" sources=sources with=() kokkos_source="" kernels_source=""
+backend=openmp unit="" tests="" flags="" sources=sources with=() kokkos_source="" kernels_source=""
 while [ $# -gt 0 ]; do
   case $1 in
     --kokkos-source) need_value "$1" $# && kokkos_source=$2 && shift 2 ;;
     --kokkos-kernels-source) need_value "$1" $# && kernels_source=$2 && shift 2 ;;
     --prefix) need_value "$1" $# && with+=(installed "$2" "") && shift 2 ;;
-    --debian) need_value "$1" $# && with+=(debian "$2" "") && shift 2 ;;
     --in-tree) sources=tree && shift ;;
     --backend) need_value "$1" $# && backend=$2 && shift 2 ;;
-    --root) need_value "$1" $# && debian_root=$2 && shift 2 ;;
     --unit) unit=yes && shift ;;
     --tests) need_value "$1" $# && unit=yes && tests=$2 && shift 2 ;;
     --flags) need_value "$1" $# && flags=$2 && shift 2 ;;
@@ -130,66 +118,6 @@ test_sources() {
   test_installed "$prefix"
 }
 
-# --- Debian's packages -------------------------------------------------------
-
-sudo=()
-[ "$(id -u)" -eq 0 ] || sudo=(sudo -n)
-
-# inside COMMAND...: in the system at `system`
-inside() { "${sudo[@]}" chroot "$system" env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
-
-# The lists of an archive that is no longer kept up to date count as expired: those
-# are taken, too. Their signature is checked in any case.
-apt_get() { inside apt-get -o Acquire::Check-Valid-Until=false "$@"; }
-
-# Makes the system with a compiler, what the tests need and the packages.
-make_system() {
-  local suite=$1 mirror kernels=libtrilinos-kokkos-kernels-dev
-  command -v debootstrap >/dev/null || die "--debian needs debootstrap (Debian: apt-get install debootstrap)"
-  if [ ! -f "$system/etc/strata-system" ]; then
-    say "Making a Debian $suite in $system"
-    quietly "$log/debootstrap.log" "${sudo[@]}" debootstrap --variant=minbase \
-      --include=ca-certificates "$suite" "$system"
-    if [ "$suite" = sid ]; then
-      mirror=$(awk '$1 == "deb" { print $2; exit }' "$system/etc/apt/sources.list")
-      echo "deb $mirror experimental main" |
-        "${sudo[@]}" tee -a "$system/etc/apt/sources.list" >/dev/null
-    fi
-    "${sudo[@]}" touch "$system/etc/strata-system"
-  fi
-  [ "$suite" != sid ] || kernels+=/experimental
-  say "Installing Debian's packages"
-  quietly "$log/update.log" apt_get update
-  quietly "$log/install.log" apt_get install --yes --no-install-recommends g++ cmake \
-    ninja-build libgtest-dev libbenchmark-dev zlib1g-dev libopenblas-dev libkokkos-dev \
-    "$kernels"
-}
-
-test_debian() {
-  local suite=$1 system log backend options=() status=0
-  system=$(realpath -m "${debian_root:-$root/build/debian-$suite}")
-  log=$root/build/log/debian-$suite
-  mkdir -p "$log" "$(dirname "$system")"
-  make_system "$suite"
-  "${sudo[@]}" mkdir -p "$system/strata"
-  # Files that did not change keep their time, so that a second build is short.
-  tar -C "$root" -cf - --exclude='./build*' --exclude=./dependencies --exclude=./results \
-    --exclude=./.git . | "${sudo[@]}" tar -C "$system/strata" -xf -
-  backend=$(inside sh /strata/scripts/detail/mend_debian) ||
-    die "Debian $suite has no two packages that go together"
-  [ -z "$unit" ] || options+=(--unit)
-  [ -z "$tests" ] || options+=(--tests "$tests")
-  [ -z "$flags" ] || options+=(--flags "$flags")
-  "${sudo[@]}" mount -t proc proc "$system/proc"
-  # shellcheck disable=SC2064 # the folder's name as it is now
-  trap "${sudo[*]} umount '$system/proc'" EXIT
-  inside /strata/scripts/test_versions --prefix /opt/strata/kokkos-kernels \
-    --backend "$backend" "${options[@]}" || status=1
-  "${sudo[@]}" umount "$system/proc"
-  trap - EXIT
-  return "$status"
-}
-
 # --- The whole ---------------------------------------------------------------
 
 status=0
@@ -198,7 +126,6 @@ for ((i = 0; i < ${#with[@]}; i += 3)); do
     installed) test_installed "${with[i + 1]}" || status=1 ;;
     sources) test_sources "${with[i + 1]}" "${with[i + 2]}" || status=1 ;;
     tree) test_tree "${with[i + 1]}" "${with[i + 2]}" || status=1 ;;
-    debian) test_debian "${with[i + 1]}" || status=1 ;;
   esac
 done
 exit "$status"

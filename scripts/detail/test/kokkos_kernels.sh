@@ -1,8 +1,8 @@
-#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash disable=SC2154
 # Runs Kokkos Kernels' own unit tests of sptrsv and spiluk against Strata's functions.
 #
-#   scripts/test_kokkos_kernels --kokkos-kernels-source DIR [options]
+#   scripts/test kokkos_kernels --kokkos-kernels-source DIR [options]
 #
 #   --kokkos-kernels-source DIR   the sources to take the tests from
 #   --prefix DIR                  where Kokkos and Kokkos Kernels are installed,
@@ -26,7 +26,6 @@
 #
 # Fails if a test fails, if the edits do not fit the source, or if not every test
 # ran.
-. "$(dirname "${BASH_SOURCE[0]}")/detail/common.sh"
 
 source="" prefix="" library_build="" backend=openmp arch_option=()
 scalars=double,float,kokkos_complex_double,kokkos_complex_float

@@ -1,8 +1,8 @@
-#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash disable=SC2154
 # Builds tests and fuzz drivers with sanitizers and runs them; see docs/developer/testing.md.
 #
-#   scripts/sanitize [options]
+#   scripts/check sanitize [options]
 #
 #   --backend serial|openmp|cuda  default: openmp
 #   --arch sm_XX                  CUDA architecture; default: of the GPU found
@@ -16,7 +16,6 @@
 #
 # Fails if a test fails and if a sanitizer reports anything, in whichever program.
 # The last line says how many programs ran on how many seeds, and what was found.
-. "$(dirname "${BASH_SOURCE[0]}")/detail/common.sh"
 
 backend=openmp quick="" seconds="" seed=1 build_options=()
 while [ $# -gt 0 ]; do
@@ -38,7 +37,7 @@ done
 
 # A backend's tools are a file, which uses the variables above.
 case $backend in
-  serial | openmp) . "$root/scripts/detail/sanitize_host.sh" ;;
-  cuda) . "$root/scripts/detail/sanitize_cuda.sh" ;;
+  serial | openmp) . "$root/scripts/detail/check/sanitize_host.sh" ;;
+  cuda) . "$root/scripts/detail/check/sanitize_cuda.sh" ;;
   *) die "--backend $backend: serial, openmp or cuda is wanted" ;;
 esac

@@ -1,8 +1,8 @@
-#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash disable=SC2154
 # Builds the fuzz drivers and runs them on fresh seeds; see docs/developer/testing.md.
 #
-#   scripts/fuzz [options] [WHAT ...]
+#   scripts/check fuzz [options] [WHAT ...]
 #
 #   WHAT                          triangular, matrix_market, band, dense, sell or
 #                                 cg; default: all of them
@@ -13,7 +13,6 @@
 #   --backend serial|openmp|cuda, --arch sm_XX, --debug,
 #   --kokkos-source DIR, --kokkos-kernels-source DIR
 #                                 as for scripts/build
-. "$(dirname "${BASH_SOURCE[0]}")/detail/common.sh"
 
 known="triangular matrix_market band dense sell cg"
 minutes=1 seed="" build="" what=() build_options=() driver_options=()

@@ -1,8 +1,8 @@
-#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash disable=SC2154
 # Builds the wheel of the Python package for hosts, and tests it where nothing else is.
 #
-#   scripts/test_python [options]
+#   scripts/test python [options]
 #
 #   --python COMMAND  default: python3
 #   --output DIR      where the wheel goes; default: build/python/wheel
@@ -17,7 +17,6 @@
 #
 # Packages come from PyPI, in the versions of python/requirements-*.txt; Kokkos from
 # scripts/get_dependencies. Progress goes to stderr, the wheel's path to stdout.
-. "$(dirname "${BASH_SOURCE[0]}")/detail/common.sh"
 
 python=python3 work=$root/build/python output="" optional="" tests=yes
 while [ $# -gt 0 ]; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash disable=SC2154
-# Sourced by scripts/sanitize, which sets its variables, for CUDA: the fuzz drivers
+# Sourced by scripts/check sanitize, which sets its variables, for CUDA: the fuzz drivers
 # under each tool of compute-sanitizer, after a program with planted faults has
 # shown that the tool finds them. With --quick memcheck and racecheck alone.
 
@@ -23,7 +23,7 @@ export OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
 judge() {
   local tool=$1 log=$logs/$1_$2
   shift 2
-  python3 "$root/scripts/detail/compute_sanitizer.py" --tool "$tool" --log "$log" \
+  python3 "$root/scripts/detail/check/compute_sanitizer.py" --tool "$tool" --log "$log" \
     --suppressions "$root/unit_test/sanitizers/racecheck.txt" --minutes 30 "$@" >&2
 }
 

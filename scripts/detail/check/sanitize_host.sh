@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash disable=SC2154
-# Sourced by scripts/sanitize, which sets its variables, for host backends:
+# Sourced by scripts/check sanitize, which sets its variables, for host backends:
 # AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer and the assertions of
 # the preset <backend>-sanitize.
 

@@ -1,8 +1,8 @@
-#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash disable=SC2154
 # Builds PETSc, Strata and libpetscstrata, and runs the plug-in's tests.
 #
-#   scripts/test_petsc [options]
+#   scripts/test petsc [options]
 #
 #   --kokkos-source DIR           build these sources (both must be named); default:
 #   --kokkos-kernels-source DIR   what scripts/get_dependencies obtains
@@ -28,7 +28,6 @@
 # OpenBLAS are Debian's, PETSc's sources PyPI's.
 #
 # Progress goes to stderr, the folder of the installation to stdout.
-. "$(dirname "${BASH_SOURCE[0]}")/detail/common.sh"
 
 version=3.24.6
 work=$root/build/petsc kokkos_source=() petsc_source="" backend=serial scalar=real

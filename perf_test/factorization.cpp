@@ -2,23 +2,13 @@
 // strata_perf_factorization: times incomplete factorisations on Google
 // Benchmark, ours beside their peers, and ends with a table. --help tells the
 // flags.
-#include <benchmark/benchmark.h>
-
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
-#include <core/device/DeviceInfo.hpp>
-#include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
-#include <detail/Strata_PerfComparison.hpp>
 #include <detail/Strata_PerfFactorization.hpp>
-#include <detail/Strata_PerfFactorizationTable.hpp>
-#include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfMain.hpp>
-#include <detail/Strata_PerfOutput.hpp>
-#include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>
-#include <iostream>
-#include <stdexcept>
 
 namespace Strata {
 namespace PerfTest {
@@ -56,12 +46,8 @@ or was wrong.
          "\n";
 }
 
-struct Options {
-  std::vector<MatrixSource> matrices;
-  std::vector<std::string> algorithms;
-  std::string scalar = "double", table;
+struct Options : CommonOptions {
   FactorizationSettings settings;
-  bool help = false;
 };
 
 /// Those of the build.
@@ -77,13 +63,10 @@ Options parse(int& argc, char** argv) {
   std::string algorithms;
   for (const auto& [flag, value] :
        take_flags(argc, argv,
-                  {"--matrix", "--gallery", "--factorisation", "--diagonal",
-                   "--algorithms", "--scalar", "--table"})) {
-    if (flag == "--help") {
-      options.help = true;
-    } else if (flag == "--matrix" || flag == "--gallery") {
-      options.matrices.push_back(matrix_source(flag, value, true));
-    } else if (flag == "--factorisation") {
+                  with_flags({"--factorisation", "--diagonal", "--algorithms"},
+                             common_flags()))) {
+    if (take_common_flag(flag, value, options)) continue;
+    if (flag == "--factorisation") {
       if (value != "ilu0" && value != "ic0")
         throw OptionError(flag, "'" + value + "' is not a factorisation",
                           "use ilu0 or ic0");
@@ -94,74 +77,55 @@ Options parse(int& argc, char** argv) {
         throw OptionError(flag, "'" + value + "' is not a diagonal",
                           "use dominant or as_is");
       options.settings.dominant = value == "dominant";
-    } else if (flag == "--algorithms") {
-      algorithms = value;
-    } else if (flag == "--scalar") {
-      check_scalar_name(value);
-      options.scalar = value;
     } else {
-      options.table = value;
+      algorithms = value;
     }
   }
   options.algorithms = available(options.settings.kind);
   if (!algorithms.empty())
     options.algorithms = chosen_names(algorithms, options.algorithms);
-  if (!options.help && options.matrices.empty())
-    throw OptionError("--matrix, --gallery", "no matrix is named",
-                      "name at least one, e.g. --gallery grid3d:40");
+  require_matrix(options);
   return options;
 }
 
-std::unique_ptr<FactorizationRunner> make_runner_of(const Options& options) {
-  return with_scalar(options.scalar, [&](auto scalar) {
-    return make_factorization_runner<decltype(scalar)>(options.settings);
-  });
+Columns<FactorizationResult> columns() {
+  using R = FactorizationResult;
+  return {{"matrix", "matrix", &R::matrix},
+          {"algorithm", "algorithm", &R::algorithm},
+          {"scalar", "", &R::scalar},
+          {"rows", "rows", &R::rows},
+          {"nnz", "nnz", &R::entries},
+          {"levels", "levels", &R::levels},
+          {"analysis_us", "analysis", &R::analysis_us},
+          {"numeric_us", "numeric", &R::numeric_us},
+          {"numeric_in_place_us", "in place", &R::numeric_in_place_us},
+          {"ready_us", "ready", &R::ready_us},
+          {"new_values_us", "new values", &R::new_values_us},
+          {"apply_us", "apply", &R::apply_us},
+          {"relative_error", "rel. error", error_cell},
+          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"message", "", &R::message}};
 }
 
 int run_all(const Options& options, const OutputFlags& output) {
-  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  TableFile<FactorizationResult> table(options.table, write_factorization_csv,
-                                       of_one_matrix<FactorizationResult>);
-  benchmark::AddCustomContext(
-      "factorisation",
-      options.settings.kind == FactorizationKind::ilu0 ? "ilu0" : "ic0");
-  benchmark::AddCustomContext("diagonal",
-                              options.settings.dominant ? "dominant" : "as_is");
-  benchmark::AddCustomContext("execution_space", Space::name());
-  benchmark::AddCustomContext("device", Detail::device_name(Space()));
-  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
-  const auto runner = make_runner_of(options);
-  std::vector<FactorizationResult> results;
-  for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.algorithms) {
-      FactorizationResult result;
-      result.matrix = source.name;
-      result.algorithm = algorithm;
-      result.scalar = options.scalar;
-      result.own = is_own_factorization(algorithm);
-      results.push_back(result);
-    }
-  std::size_t index = 0;
-  for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.algorithms) {
-      FactorizationResult& result = results[index++];
-      const std::string name = "factorization/" + source.name + '/' +
-                               algorithm + '/' + options.scalar;
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [&runner, &source, &result, &results,
-                                    &table](benchmark::State& state) {
-                                     table.append_before(results, result);
-                                     runner->run(state, source, result);
-                                   })
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
-    }
-  run_benchmarks(output);
-  benchmark::Shutdown();
-  print_factorizations(people, results, options.scalar);
-  require_printed(people);
-  table.append_rest(results);
-  return exit_code(results);
+  Program<FactorizationResult> program{
+      planned_results<FactorizationResult>(options, is_own_factorization),
+      columns(),
+      &FactorizationResult::numeric_us,
+      options.table_file,
+      options.scalar + "; times in microseconds (medians)",
+      "numeric: factors of new values on the analysed pattern, by which x "
+      "<peer> is; in place: where\nthe values may be overwritten; ready: from "
+      "the matrix to factors and solvers; new values: the same\non the known "
+      "pattern; apply: both solves\n"};
+  program.context = {
+      {"factorisation",
+       options.settings.kind == FactorizationKind::ilu0 ? "ilu0" : "ic0"},
+      {"diagonal", options.settings.dominant ? "dominant" : "as_is"}};
+  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
+    return make_factorization_runner<decltype(scalar)>(options.settings);
+  });
+  return run_program("factorization", std::move(program), *runner, output);
 }
 
 }  // namespace

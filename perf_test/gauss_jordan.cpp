@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // strata_perf_gauss_jordan: times Gauss-Jordan elimination on Google
-// Benchmark, ours beside its peers, and ends with a table. dense_usage() tells
-// the flags.
-#include <benchmark/benchmark.h>
-
+// Benchmark, ours beside its peers, and ends with a table. --help tells the
+// flags.
 #include <Kokkos_Core.hpp>
-#include <core/device/DeviceInfo.hpp>
+#include <algorithm>
 #include <core/device/KokkosVersion.hpp>
-#include <cstdlib>
-#include <detail/Strata_PerfDenseCommandLine.hpp>
-#include <detail/Strata_PerfDenseTable.hpp>
-#include <detail/Strata_PerfFlags.hpp>
+#include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfDense.hpp>
 #include <detail/Strata_PerfMain.hpp>
-#include <detail/Strata_PerfOutput.hpp>
-#include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>
-#include <iostream>
 
 namespace Strata {
 namespace PerfTest {
@@ -36,10 +30,91 @@ std::vector<std::string> available_algorithms() {
   return names;
 }
 
-std::unique_ptr<DenseRunner> make_runner_of(const DenseOptions& options) {
-  return with_scalar(options.scalar, [&](auto scalar) {
-    return make_dense_runner<decltype(scalar)>(options);
-  });
+std::string dense_usage() {
+  return R"(strata_perf_gauss_jordan: times Gauss-Jordan elimination of dense n x n
+matrices, ours beside its peers.
+
+  --sizes LIST        numbers n, comma separated
+  --tasks LIST        solve (one right-hand side), inverse, reduce (the reduced
+                      row echelon form of n x 2n numbers), augmented (that of
+                      n x (n + 1)); default the first three
+  --matrices LIST     random (default) positive graded nearly_singular dominant
+  --algorithms LIST   default all that this build has of
+                        strata    ours
+                        cusolver  getrf and getrs
+                        lapack    gesv, on the host
+                        getri     getrf and getri, on the host; inverses only
+                        textbook  one thread of the host
+                      by name only, Eyvazov's program for a GPU, without
+                      pivoting (solve and augmented): eyvazov_2021
+  --scalar S          float | double (default) | complex_float | complex_double
+  --stripe W          columns of a stripe; 0 (default): as the library chooses
+  --host-limit N      largest n for lapack and getri (default 4096)
+  --textbook-limit N  largest n for textbook (default 1024)
+  --once              one run of each, the first: for backward errors of large
+                      matrices; its times are no measurements
+  --table FILE        write the final table as CSV too
+
+Flags of Google Benchmark and of Kokkos work as well. A benchmark's time is the
+median over runs, or that of the first run where it takes over a second; copies
+of A and B are included where the algorithm overwrites them. Every answer is
+checked. Exit code: 0; 1 on a bad flag, or where the output can't be written; 2 where ours failed or was wrong, or
+eyvazov_2021 on a dominant matrix.
+)";
+}
+
+DenseOptions parse(int& argc, char** argv) {
+  DenseOptions options;
+  options.algorithms = available_algorithms();
+  auto known = options.algorithms;
+  known.push_back("eyvazov_2021");
+  for (const auto& [flag, value] : take_flags(
+           argc, argv,
+           {"--sizes", "--tasks", "--matrices", "--algorithms", "--scalar",
+            "--stripe", "--host-limit", "--textbook-limit", "--table"},
+           {"--once"})) {
+    if (flag == "--once") {
+      options.once = true;
+    } else if (flag == "--sizes") {
+      for (const auto& item : list_parts(value))
+        options.sizes.push_back(whole_number(flag, item, 1, 65536));
+    } else if (flag == "--tasks") {
+      options.tasks.clear();
+      for (const auto& item : chosen_names(value, dense_tasks(), flag, "task"))
+        options.tasks.push_back(static_cast<DenseTask>(
+            std::find(dense_tasks().begin(), dense_tasks().end(), item) -
+            dense_tasks().begin()));
+    } else if (flag == "--matrices") {
+      options.kinds = chosen_names(value, dense_kinds(), flag, "matrix");
+    } else if (flag == "--algorithms") {
+      options.algorithms = chosen_names(value, known);
+    } else if (flag == "--stripe") {
+      options.stripe = whole_number(flag, value, 0, 512);
+      if (options.stripe % 32 != 0)
+        throw OptionError(flag, "'" + value + "' is not a multiple of 32",
+                          "see --help");
+    } else if (flag == "--host-limit") {
+      options.host_limit = whole_number(flag, value, 0, 65536);
+    } else if (flag == "--textbook-limit") {
+      options.textbook_limit = whole_number(flag, value, 0, 65536);
+    } else {
+      take_common_flag(flag, value, options);
+    }
+  }
+  if (!options.help && options.sizes.empty())
+    throw OptionError("--sizes", "no size is named",
+                      "name at least one, e.g. --sizes 512,1024");
+  return options;
+}
+
+/// Whether an algorithm does a case.
+bool does(const std::string& algorithm, DenseTask task, int n,
+          const DenseOptions& options) {
+  if (algorithm == "getri" && task != DenseTask::inverse) return false;
+  if (algorithm == "getri" || algorithm == "lapack")
+    return n <= options.host_limit;
+  if (algorithm == "textbook") return n <= options.textbook_limit;
+  return algorithm != "eyvazov_2021" || has_one_column(task);
 }
 
 std::vector<DenseResult> planned(const DenseOptions& options) {
@@ -48,62 +123,60 @@ std::vector<DenseResult> planned(const DenseOptions& options) {
     for (const int n : options.sizes)
       for (const auto task : options.tasks)
         for (const auto& algorithm : options.algorithms) {
-          const bool getri = algorithm == "getri";
-          if (getri && task != DenseTask::inverse) continue;
-          if ((getri || algorithm == "lapack") && n > options.host_limit)
-            continue;
-          if (algorithm == "textbook" && n > options.textbook_limit) continue;
-          if (algorithm == "eyvazov_2021" && !has_one_column(task)) continue;
+          if (!does(algorithm, task, n, options)) continue;
           DenseResult result;
-          result.system = {kind, n, task};
+          result.matrix = kind;
+          result.n = n;
+          result.task = task;
+          result.variant = std::to_string(n) + "/" + to_string(task);
           result.algorithm = algorithm;
           result.scalar = options.scalar;
           result.own = algorithm == "strata";
-          result.must_be_right =
-              result.own || (algorithm == "eyvazov_2021" && kind == "dominant");
+          result.reference = algorithm == "eyvazov_2021" && kind == "dominant";
           results.push_back(result);
         }
   return results;
 }
 
+Columns<DenseResult> columns() {
+  using R = DenseResult;
+  return {{"matrix", "matrix", &R::matrix},
+          {"n", "n", &R::n},
+          {"task", "task", [](const R& r) { return to_string(r.task); }},
+          {"algorithm", "algorithm", &R::algorithm},
+          {"ms", "ms", [](const R& r) { return 1e-3 * r.us; }},
+          {"Gflop/s", "Gflop/s",
+           [](const R& r) { return 1e-3 * r.operations() / r.us; }},
+          {"backward error", "backward error",
+           [](const R& r) {
+             if (!r.timed()) return std::string("failed");
+             return (r.outcome == Outcome::wrong ? "WRONG " : "") +
+                    formatted("%.1e", r.backward_error);
+           }},
+          {"scalar", "", &R::scalar}};
+}
+
 int run_all(const DenseOptions& options, const OutputFlags& output) {
-  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  TableFile<DenseResult> table(options.table_file, write_dense_csv, same_case);
-  benchmark::AddCustomContext("execution_space", Space::name());
-  benchmark::AddCustomContext("device", Detail::device_name(Space()));
-  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
+  Program<DenseResult> program{
+      planned(options),
+      columns(),
+      &DenseResult::us,
+      options.table_file,
+      options.scalar +
+          (options.once ? "; times of one first run" : "; medians"),
+      "Gflop/s: operations of LU factorisation and substitution over time, for "
+      "all algorithms\n"};
 #ifdef STRATA_PERF_LAPACK
-  benchmark::AddCustomContext("lapack", STRATA_PERF_LAPACK);
+  program.context.emplace_back("lapack", STRATA_PERF_LAPACK);
 #endif
   if (Detail::is_gpu<Space>)
-    benchmark::AddCustomContext(
+    program.context.emplace_back(
         "product", Detail::kernels_have_cublas ? "cuBLAS" : "tiles of ours");
-  const auto runner = make_runner_of(options);
-  std::vector<DenseResult> results = planned(options);
-  for (auto& result : results) {
-    const std::string name = "gauss_jordan/" + result.system.kind + "/" +
-                             std::to_string(result.system.n) + "/" +
-                             to_string(result.system.task) + "/" +
-                             result.algorithm + "/" + result.scalar;
-    auto* const registered = benchmark::RegisterBenchmark(
-        name.c_str(),
-        [&runner, &result, &results, &table](benchmark::State& state) {
-          table.append_before(results, result);
-          runner->run(state, result);
-        });
-    registered->UseManualTime()->Unit(benchmark::kMillisecond);
-    if (options.once) registered->Iterations(1);
-  }
-  run_benchmarks(output);
-  benchmark::Shutdown();
-  print_dense_table(people, results, options.once);
-  require_printed(people);
-  table.append_rest(results);
-  for (const auto& r : results)
-    if (r.must_be_right &&
-        (r.outcome == Outcome::wrong || r.outcome == Outcome::failed))
-      return 2;
-  return EXIT_SUCCESS;
+  program.iterations = options.once ? 1 : 0;
+  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
+    return make_dense_runner<decltype(scalar)>(options);
+  });
+  return run_program("gauss_jordan", std::move(program), *runner, output);
 }
 
 }  // namespace
@@ -112,11 +185,6 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
 
 int main(int argc, char** argv) {
   using namespace Strata::PerfTest;
-  return perf_main(
-      "strata_perf_gauss_jordan", argc, argv, dense_usage,
-      [](int& count, char** words) {
-        return parse_dense_options(count, words, available_algorithms(),
-                                   {"eyvazov_2021"});
-      },
-      run_all);
+  return perf_main("strata_perf_gauss_jordan", argc, argv, dense_usage, parse,
+                   run_all);
 }

@@ -2,23 +2,14 @@
 // strata_perf_krylov: times solves in time steps whose matrix changes, by one
 // Krylov method with our preconditioner and its peers, on Google Benchmark, and
 // ends with a table. --help tells the flags.
-#include <benchmark/benchmark.h>
-
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
-#include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
-#include <detail/Strata_PerfComparison.hpp>
-#include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfKrylov.hpp>
-#include <detail/Strata_PerfKrylovTable.hpp>
 #include <detail/Strata_PerfMain.hpp>
-#include <detail/Strata_PerfOutput.hpp>
-#include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>
-#include <iostream>
-#include <stdexcept>
 
 namespace Strata {
 namespace PerfTest {
@@ -70,12 +61,32 @@ residual stayed above the tolerance with it.
          "\n";
 }
 
-struct Options {
-  std::vector<MatrixSource> matrices;
-  std::vector<std::string> preconditioners;
-  std::string scalar = "double", table;
+const char* name_of(KrylovMethodName method) {
+  switch (method) {
+    case KrylovMethodName::cg:
+      return "cg";
+    case KrylovMethodName::bicgstab:
+      return "bicgstab";
+    default:
+      return "gmres";
+  }
+}
+const char* name_of(FactorizationKind kind) {
+  return kind == FactorizationKind::ilu0 ? "ilu0" : "ic0";
+}
+const char* name_of(BaseValues values) {
+  switch (values) {
+    case BaseValues::dominant:
+      return "dominant";
+    case BaseValues::as_is:
+      return "as_is";
+    default:
+      return "laplacian";
+  }
+}
+
+struct Options : CommonOptions {
   KrylovSettings settings;
-  bool help = false;
 };
 
 /// Those of the build.
@@ -114,17 +125,15 @@ Choice choice(const std::string& flag, const std::string& value,
 Options parse(int& argc, char** argv) {
   Options options;
   KrylovSettings& settings = options.settings;
-  options.preconditioners = available();
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--matrix", "--gallery", "--values", "--shift", "--steps",
-                   "--method", "--restart", "--factorisation",
-                   "--preconditioners", "--tolerance", "--max-iterations",
-                   "--runs", "--scalar", "--table"})) {
-    if (flag == "--help") {
-      options.help = true;
-    } else if (flag == "--matrix" || flag == "--gallery") {
-      options.matrices.push_back(matrix_source(flag, value, true));
+  options.algorithms = available();
+  for (const auto& [flag, value] : take_flags(
+           argc, argv,
+           with_flags({"--values", "--shift", "--steps", "--method",
+                       "--restart", "--factorisation", "--preconditioners",
+                       "--tolerance", "--max-iterations", "--runs"},
+                      common_flags()))) {
+    if (take_common_flag(flag, value, options)) {
+      continue;
     } else if (flag == "--values") {
       settings.values = choice<BaseValues>(
           flag, value,
@@ -144,82 +153,74 @@ Options parse(int& argc, char** argv) {
       settings.kind = choice<FactorizationKind>(
           flag, value, {FactorizationKind::ilu0, FactorizationKind::ic0});
     } else if (flag == "--preconditioners") {
-      options.preconditioners = chosen_names(value, available(), flag);
+      options.algorithms = chosen_names(value, available(), flag);
     } else if (flag == "--tolerance") {
       settings.tolerance = real_number(flag, value, 1e-300, 1);
     } else if (flag == "--max-iterations") {
       settings.max_iterations = whole_number(flag, value, 1, 100000000);
-    } else if (flag == "--runs") {
-      settings.runs = whole_number(flag, value, 1, 1000);
-    } else if (flag == "--scalar") {
-      check_scalar_name(value);
-      options.scalar = value;
     } else {
-      options.table = value;
+      settings.runs = whole_number(flag, value, 1, 1000);
     }
   }
-  if (!options.help && options.matrices.empty())
-    throw OptionError("--matrix, --gallery", "no matrix is named",
-                      "name at least one, e.g. --gallery grid3d:40");
+  require_matrix(options);
   return options;
 }
 
-std::unique_ptr<KrylovRunner> make_runner_of(const Options& options) {
-  return with_scalar(options.scalar, [&](auto scalar) {
-    return make_krylov_runner<decltype(scalar)>(options.settings);
-  });
+Columns<KrylovPerfResult> columns(const KrylovSettings& settings) {
+  using R = KrylovPerfResult;
+  const auto always = [](const char* text) {
+    return [text](const R&) { return text; };
+  };
+  return {{"matrix", "matrix", &R::matrix},
+          {"algorithm", "algorithm", &R::algorithm},
+          {"scalar", "", &R::scalar},
+          {"method", "", always(name_of(settings.method))},
+          {"factorisation", "", always(name_of(settings.kind))},
+          {"values", "", always(name_of(settings.values))},
+          {"rows", "rows", &R::rows},
+          {"nnz", "nnz", &R::entries},
+          {"steps", "", &R::steps},
+          {"iterations", "iterations", &R::iterations},
+          {"restarts", "", &R::restarts},
+          {"total_us", "total", &R::total_us},
+          {"ready_us", "ready", &R::ready_us},
+          {"products_us", "products", &R::products_us},
+          {"vectors_us", "vectors", &R::vectors_us},
+          {"apply_us", "apply", &R::apply_us},
+          {"numeric_us", "numeric", &R::numeric_us},
+          {"solver_values_us", "solvers", &R::solver_values_us},
+          {"product_values_us", "product", &R::product_values_us},
+          {"relative_error", "residual", error_cell},
+          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"message", "", &R::message}};
 }
 
 int run_all(const Options& options, const OutputFlags& output) {
   const KrylovSettings& settings = options.settings;
-  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  TableFile<KrylovPerfResult> table(
-      options.table,
-      [&](std::ostream& out, const std::vector<KrylovPerfResult>& lines) {
-        write_krylov_csv(out, lines, settings);
-      },
-      of_one_matrix<KrylovPerfResult>);
-  benchmark::AddCustomContext("method", name_of(settings.method));
-  benchmark::AddCustomContext("factorisation", name_of(settings.kind));
-  benchmark::AddCustomContext("values", name_of(settings.values));
-  benchmark::AddCustomContext("steps", std::to_string(settings.steps));
-  benchmark::AddCustomContext("execution_space", Space::name());
-  benchmark::AddCustomContext("device", Detail::device_name(Space()));
-  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
-  const auto runner = make_runner_of(options);
-  std::vector<KrylovPerfResult> results;
-  for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.preconditioners) {
-      KrylovPerfResult result;
-      result.matrix = source.name;
-      result.algorithm = algorithm;
-      result.scalar = options.scalar;
-      result.own = is_own_preconditioner(algorithm);
-      results.push_back(result);
-    }
-  std::size_t index = 0;
-  for (const auto& source : options.matrices)
-    for (const auto& algorithm : options.preconditioners) {
-      KrylovPerfResult& result = results[index++];
-      const std::string name =
-          "krylov/" + source.name + '/' + algorithm + '/' + options.scalar;
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [&runner, &source, &result, &results,
-                                    &table](benchmark::State& state) {
-                                     table.append_before(results, result);
-                                     runner->run(state, source, result);
-                                   })
-          // The runner repeats by itself.
-          ->Iterations(1)
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond);
-    }
-  run_benchmarks(output);
-  benchmark::Shutdown();
-  print_krylov(people, results, settings, options.scalar);
-  require_printed(people);
-  table.append_rest(results);
-  return exit_code(results);
+  const std::string method = name_of(settings.method),
+                    kind = name_of(settings.kind),
+                    steps = std::to_string(settings.steps);
+  Program<KrylovPerfResult> program{
+      planned_results<KrylovPerfResult>(options, is_own_preconditioner),
+      columns(settings),
+      &KrylovPerfResult::total_us,
+      options.table_file,
+      options.scalar + ", " + method + " with " + kind + ", " + steps +
+          " time steps; times in microseconds, of all steps together",
+      "ready: once, from the first matrix to being ready to apply, beside the "
+      "total, by which x <peer> is\nnumeric: new factors; solvers: the rest of "
+      "the preconditioner's new values; product: those of the product\n"
+      "vectors: reductions and vector updates. All parts are of a run in which "
+      "the host waits for each\n"};
+  program.context = {{"method", method},
+                     {"factorisation", kind},
+                     {"values", name_of(settings.values)},
+                     {"steps", steps}};
+  program.iterations = 1;  // the runner repeats by itself
+  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
+    return make_krylov_runner<decltype(scalar)>(settings);
+  });
+  return run_program("krylov", std::move(program), *runner, output);
 }
 
 }  // namespace

@@ -2,25 +2,16 @@
 // strata_perf_spmv: times products of sparse matrices with vectors on Google
 // Benchmark, ours beside their peers, and ends with a table. --help tells the
 // flags.
-#include <benchmark/benchmark.h>
-
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfCopy.hpp>
-#include <detail/Strata_PerfCsv.hpp>
-#include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfMain.hpp>
-#include <detail/Strata_PerfOutput.hpp>
-#include <detail/Strata_PerfReporter.hpp>
+#include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfSellFlags.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
-#include <detail/Strata_PerfTable.hpp>
-#include <iostream>
-#include <stdexcept>
 
 namespace Strata {
 namespace PerfTest {
@@ -70,45 +61,34 @@ where one of our own algorithms failed or was wrong.
          "\n";
 }
 
-struct Options {
-  std::vector<MatrixSource> matrices;
-  std::vector<std::string> algorithms = spmv_algorithms();
-  std::string scalar = "double", table;
+struct Options : CommonOptions {
   std::vector<int> vectors{1};
   SpmvSettings settings;
-  bool help = false;
 };
 
 Options parse(int& argc, char** argv) {
   Options options;
-  std::vector<std::string> known{"--matrix",  "--gallery", "--algorithms",
-                                 "--vectors", "--scalar",  "--table",
-                                 "--factor",  "--reorder"};
-  known.insert(known.end(), sell_flags().begin(), sell_flags().end());
+  options.algorithms = spmv_algorithms();
   bool chosen = false;
+  const auto known = with_flags(
+      with_flags({"--algorithms", "--vectors", "--factor", "--reorder"},
+                 common_flags()),
+      sell_flags());
   for (const auto& [flag, value] : take_flags(argc, argv, known)) {
-    if (take_sell_flag(flag, value, options.settings.sell)) {
+    if (take_sell_flag(flag, value, options.settings.sell) ||
+        take_common_flag(flag, value, options))
       continue;
-    } else if (flag == "--help") {
-      options.help = true;
-    } else if (flag == "--matrix" || flag == "--gallery") {
-      options.matrices.push_back(matrix_source(flag, value, true));
-    } else if (flag == "--algorithms") {
+    if (flag == "--algorithms") {
       options.algorithms = chosen_names(value, spmv_algorithms());
       chosen = true;
     } else if (flag == "--factor") {
       options.settings.factor = factor_from_string(value);
     } else if (flag == "--reorder") {
       options.settings.reorder = reorder_from_string(value);
-    } else if (flag == "--vectors") {
+    } else {
       options.vectors.clear();
       for (const auto& part : list_parts(value))
         options.vectors.push_back(whole_number(flag, part, 1, 65536));
-    } else if (flag == "--scalar") {
-      check_scalar_name(value);
-      options.scalar = value;
-    } else {
-      options.table = value;
     }
   }
   auto& names = options.algorithms;
@@ -125,135 +105,66 @@ Options parse(int& argc, char** argv) {
                         "name one with --factor");
     leave_out("strata_blocks");
   }
-  if (!options.help && options.matrices.empty())
-    throw OptionError("--matrix, --gallery", "no matrix is named",
-                      "name at least one, e.g. --gallery grid3d:40");
+  require_matrix(options);
   return options;
 }
 
-std::unique_ptr<SpmvRunner> make_runner_of(const Options& options) {
-  return with_scalar(options.scalar, [&](auto scalar) {
-    return make_spmv_runner<decltype(scalar)>(options.settings);
-  });
+Columns<SpmvResult> columns(double bandwidth) {
+  using R = SpmvResult;
+  return {{"matrix", "matrix", &R::matrix},
+          {"algorithm", "algorithm", &R::algorithm},
+          {"scalar", "", &R::scalar},
+          {"rows", "rows", &R::rows},
+          {"nnz", "nnz", &R::entries},
+          {"vectors", "vectors", &R::vectors},
+          {"padding", "padding", &R::padding},
+          {"build_us", "build", &R::build_us},
+          {"update_us", "update", &R::update_us},
+          {"product_us", "product", &R::product_us},
+          {"gbytes_per_second", "GB/s", &R::gbytes_per_second},
+          {"chunk_rows", "C", &R::chunk_rows},
+          {"sigma", "", &R::sigma},
+          {"lanes", "", &R::lanes},
+          {"copy_gbytes_per_second", "",
+           [bandwidth](const R&) { return bandwidth * 1e-9; }},
+          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"message", "", &R::message},
+          {"right", "",
+           [](const R& r) { return int(r.outcome == Outcome::right); }},
+          {"", "error / bound", error_cell}};
 }
 
-double gbytes(const SpmvResult& r) {
-  return r.useful_bytes / r.product_us * 1e-3;
-}
-/// Time of the fastest right peer on the same system over that of `r`.
-double over_best_peer(const std::vector<SpmvResult>& results,
-                      const SpmvResult& r) {
-  double best = std::numeric_limits<double>::quiet_NaN();
-  for (const auto& other : results)
-    if (other.matrix == r.matrix && other.vectors == r.vectors &&
-        !is_own_spmv(other.algorithm) && other.right &&
-        !(best <= other.product_us))
-      best = other.product_us;
-  return best / r.product_us;
-}
-
-void print(std::ostream& out, const std::vector<SpmvResult>& results,
-           double bandwidth) {
-  out << "\ncopy bandwidth " << digits(bandwidth * 1e-9)
-      << " GB/s; times in microseconds (medians)\n";
-  TextTable table(
-      {"matrix", "algorithm", "rows", "nnz", "vectors", "C", "padding %",
-       "build", "update", "product", "GB/s", "% of copy", "x best peer"},
-      2);
-  for (const auto& r : results) {
-    if (!r.measured) continue;
-    const bool own = is_own_spmv(r.algorithm);
-    table.add({r.matrix, r.algorithm + (r.right ? "" : " WRONG"),
-               std::to_string(r.rows), std::to_string(r.entries),
-               std::to_string(r.vectors),
-               own ? std::to_string(r.chunk_rows) : "-",
-               own ? digits(100 * r.padding) : "-", digits(r.build_us),
-               own ? digits(r.update_us) : "-", digits(r.product_us),
-               digits(gbytes(r)), digits(100e9 * gbytes(r) / bandwidth),
-               own ? digits(over_best_peer(results, r)) : "-"});
-  }
-  table.print(out);
-  for (const auto& r : results)
-    if (!r.message.empty())
-      out << r.matrix << ", " << r.algorithm
-          << (r.bad_input ? ": " : " failed: ") << r.message << '\n';
-}
-
-void write_csv_of(std::ostream& out, const std::vector<SpmvResult>& results,
-                  double bandwidth, const std::string& scalar) {
-  out << "matrix,algorithm,scalar,rows,nnz,vectors,padding,build_us,update_us,"
-         "product_us,gbytes_per_second,share_of_copy,over_best_peer,chunk_rows,"
-         "sigma,lanes,copy_gbytes_per_second,right\n";
-  for (const auto& r : results)
-    if (r.measured)
-      out << csv_text(r.matrix) << ',' << r.algorithm << ',' << scalar << ','
-          << r.rows << ',' << r.entries << ',' << r.vectors << ','
-          << csv_number(r.padding) << ',' << csv_number(r.build_us) << ','
-          << csv_number(r.update_us) << ',' << csv_number(r.product_us) << ','
-          << csv_number(gbytes(r)) << ','
-          << csv_number(1e9 * gbytes(r) / bandwidth) << ','
-          << csv_number(over_best_peer(results, r)) << ',' << r.chunk_rows
-          << ',' << r.sigma << ',' << r.lanes << ','
-          << csv_number(bandwidth * 1e-9) << ',' << r.right << '\n';
-}
-
-int run_all(const Options& options, const OutputFlags& output) {
-  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
-  double bandwidth = 0;
-  TableFile<SpmvResult> table(
-      options.table,
-      [&](std::ostream& out, const std::vector<SpmvResult>& lines) {
-        write_csv_of(out, lines, bandwidth, options.scalar);
-      },
-      [](const SpmvResult& a, const SpmvResult& b) {
-        return a.matrix == b.matrix && a.vectors == b.vectors;
-      });
-  bandwidth = copy_bandwidth(Space());
-  benchmark::AddCustomContext("device", Detail::device_name(Space()));
-  benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
-  benchmark::AddCustomContext("copy_gbytes_per_second",
-                              std::to_string(bandwidth * 1e-9));
-  const auto runner = make_runner_of(options);
+std::vector<SpmvResult> planned(const Options& options) {
   std::vector<SpmvResult> results;
-  std::vector<const MatrixSource*> sources;
   for (const auto& source : options.matrices)
     for (const int vectors : options.vectors)
       for (const auto& algorithm : options.algorithms) {
-        const bool together = starts_with(algorithm, "cusparse_spmm");
-        if (together && vectors == 1) continue;
-        results.emplace_back();
-        results.back().matrix = source.name;
-        results.back().algorithm = algorithm;
-        results.back().vectors = vectors;
-        sources.push_back(&source);
+        if (starts_with(algorithm, "cusparse_spmm") && vectors == 1) continue;
+        SpmvResult result;
+        result.matrix = source.name;
+        result.source = &source;
+        result.algorithm = algorithm;
+        result.scalar = options.scalar;
+        result.vectors = vectors;
+        result.variant = "vectors:" + std::to_string(vectors);
+        result.own = is_own_spmv(algorithm);
+        results.push_back(result);
       }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    SpmvResult& result = results[i];
-    const MatrixSource& source = *sources[i];
-    const std::string name = "spmv/" + source.name + '/' + result.algorithm +
-                             "/vectors:" + std::to_string(result.vectors) +
-                             '/' + options.scalar;
-    benchmark::RegisterBenchmark(
-        name.c_str(),
-        [&runner, &source, &result, &results, &table](benchmark::State& state) {
-          table.append_before(results, result);
-          runner->run(state, source, result);
-        })
-        ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
-  }
-  run_benchmarks(output);
-  benchmark::Shutdown();
-  print(people, results, bandwidth);
-  require_printed(people);
-  table.append_rest(results);
-  int code = EXIT_SUCCESS;
-  for (const auto& r : results) {
-    if (r.bad_input) return EXIT_FAILURE;
-    const bool bad = !r.message.empty() || (r.measured && !r.right);
-    if (bad && is_own_spmv(r.algorithm)) code = 2;
-  }
-  return code;
+  return results;
+}
+
+int run_all(const Options& options, const OutputFlags& output) {
+  const double bandwidth = copy_bandwidth(Space());
+  Program<SpmvResult> program{planned(options), columns(bandwidth),
+                              &SpmvResult::product_us, options.table_file,
+                              "copy bandwidth " + digits(bandwidth * 1e-9) +
+                                  " GB/s; times in microseconds (medians)"};
+  program.context = {
+      {"copy_gbytes_per_second", std::to_string(bandwidth * 1e-9)}};
+  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
+    return make_spmv_runner<decltype(scalar)>(options.settings);
+  });
+  return run_program("spmv", std::move(program), *runner, output);
 }
 
 }  // namespace

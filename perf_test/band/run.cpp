@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Band systems and measurements for one scalar type, STRATA_PERF_SCALAR.
 #include <Kokkos_Core.hpp>
-#include <Strata_BandMatrix.hpp>
 #include <Strata_BandSolver.hpp>
-#include <Strata_MatrixMarket.hpp>
-#include <Strata_MatrixMarketArray.hpp>
 #include <algorithm>
 #include <detail/Strata_PerfBand.hpp>
 #include <detail/Strata_PerfBandLapack.hpp>
@@ -60,140 +57,80 @@ class Runner : public BandRunner {
     return lapack_.usable() ? lapack_.name() : "none";
   }
 
-  void run(BandResult& result) override {
+  void run(benchmark::State& state, BandResult& result) override {
     load(result.sizes);
-    result.sizes = sizes_;
-    if (!options_.matrix.empty()) result.rhs = static_cast<int>(b_.extent(1));
-    const BandPart part = part_for(result);
-    result.note = reason_against(result, part);
-    if (!result.note.empty()) return;
+    result.message = reason_against(result);
+    if (!result.message.empty())
+      return give_up(state, Outcome::left_out, result.message, result);
     try {
-      measure(result, part);
-    } catch (const Error&) {
-      throw;  // of the arguments, not of what there is of memory or libraries
+      for (auto _ : state) {
+        measure(result);
+        state.SetIterationTime(1e-6 * result.total_us);
+      }
     } catch (const std::exception& error) {
       forget_factors();
       b_ = x_ = Block();
-      result.note = "failed";
-      result.message = error.what();
+      give_up(state, Outcome::failed, error.what(), result);
     }
   }
 
  private:
-  void measure(BandResult& result, const BandPart& part) {
-    make_vectors(part);
+  void measure(BandResult& result) {
+    make_vectors(result.rhs);
     if (result.algorithm != factored_) {
       forget_factors();
-      factor_us_ = 1e6 * factor(result.algorithm, part.rows);
+      factor_us_ = 1e6 * factor(result.algorithm);
       factored_ = result.algorithm;
     }
     result.factor_us = factor_us_;
     result.solve_us = 1e6 * solve();
-    result.error = error();
-    if (!(result.error <= largest_error())) result.note = "WRONG";
-    if (part.rows < sizes_.n || part.rhs < result.rhs) result.part = part;
-    write_solution(result);
+    result.total_us = result.factor_us + result.solve_us;
+    result.relative_error = error();
+    result.outcome = result.relative_error <= largest_error() ? Outcome::right
+                                                              : Outcome::wrong;
   }
 
   void load(const BandCase& wanted) {
-    if (loaded_ && (!options_.matrix.empty() ||
-                    (wanted.n == sizes_.n && wanted.kl == sizes_.kl &&
-                     wanted.ku == sizes_.ku)))
+    if (loaded_ && wanted.n == sizes_.n && wanted.kl == sizes_.kl &&
+        wanted.ku == sizes_.ku)
       return;
     loaded_ = false;
     forget_factors();
     ab_ = b_ = x_ = Block();
-    if (!options_.matrix.empty()) {
-      read_files();
-    } else {
-      sizes_ = wanted;
-      const std::int64_t lines = sizes_.kl + sizes_.ku + 1;
-      ab_ = Block(Kokkos::view_alloc("ab", Kokkos::WithoutInitializing), lines,
-                  sizes_.n, options_.batch);
-      Kokkos::parallel_for("fill",
-                           Rows(0, static_cast<std::int64_t>(ab_.size())),
-                           FillBandProblem<Scalar, Block>{
-                               {sizes_.n, sizes_.kl, sizes_.ku}, ab_});
-    }
+    sizes_ = wanted;
+    const std::int64_t lines = sizes_.kl + sizes_.ku + 1;
+    ab_ = Block(Kokkos::view_alloc("ab", Kokkos::WithoutInitializing), lines,
+                sizes_.n, options_.batch);
+    Kokkos::parallel_for(
+        "fill", Rows(0, static_cast<std::int64_t>(ab_.size())),
+        FillBandProblem<Scalar, Block>{{sizes_.n, sizes_.kl, sizes_.ku}, ab_});
     loaded_ = true;
   }
 
-  void read_files() {
-    if constexpr (real) {
-      using Crs = KokkosSparse::CrsMatrix<Scalar, int, Space, void, int>;
-      const auto band =
-          band_matrix(Space(), read_matrix_market<Crs>(options_.matrix));
-      sizes_.n = static_cast<std::int64_t>(band.ab.extent(1));
-      sizes_.kl = band.kl;
-      sizes_.ku = band.ku;
-      ab_ = Block("ab", band.ab.extent(0), band.ab.extent(1), 1);
-      Kokkos::deep_copy(Kokkos::subview(ab_, Kokkos::ALL, Kokkos::ALL, 0),
-                        band.ab);
-      const HostArray b = read_matrix_market_array(options_.vectors);
-      if (static_cast<std::int64_t>(b.extent(0)) != sizes_.n)
-        throw FileError(options_.vectors,
-                        "has " + std::to_string(b.extent(0)) +
-                            " rows, the matrix " + std::to_string(sizes_.n),
-                        "pass right-hand sides of the matrix's size");
-      b_ = Block("b", b.extent(0), b.extent(1), 1);
-      const auto host = Kokkos::create_mirror_view(b_);
-      std::copy(b.data(), b.data() + b.size(), host.data());
-      Kokkos::deep_copy(b_, host);
-    }
-  }
-
-  /// That of the first algorithm that is right.
-  void write_solution(const BandResult& result) {
-    if constexpr (real) {
-      if (options_.solution.empty() || written_ || !result.right()) return;
-      written_ = true;
-      const auto host =
-          Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x_);
-      const HostArray x("x", host.extent(0), host.extent(1));
-      std::copy(host.data(), host.data() + host.size(), x.data());
-      write_matrix_market_array(options_.solution, x);
-    }
-  }
-
-  /// b of all-ones solutions of the leading rows, or the file's; x not a
-  /// number.
-  void make_vectors(const BandPart& part) {
-    const auto rows = static_cast<std::size_t>(part.rows);
-    const auto columns = static_cast<std::size_t>(part.rhs);
-    if (options_.matrix.empty() &&
-        (b_.extent(0) != rows || b_.extent(1) != columns)) {
+  /// b of all-ones solutions; x not a number.
+  void make_vectors(int rhs) {
+    const auto rows = static_cast<std::size_t>(sizes_.n);
+    const auto columns = static_cast<std::size_t>(rhs);
+    if (b_.extent(0) != rows || b_.extent(1) != columns) {
       b_ = x_ = Block();
       b_ = Block("b", rows, columns, options_.batch);
       Block ones("ones", rows, 1, options_.batch);
       Kokkos::deep_copy(ones, Scalar(1));
-      multiply(ones, b_, 1);
+      const Rows all(0, sizes_.n * options_.batch);
       Kokkos::parallel_for(
-          "repeat", Rows(0, static_cast<std::int64_t>(rows) * options_.batch),
-          RepeatColumn<Block>{b_});
+          "multiply", all,
+          MultiplyBand<Scalar, Block>{ab_, ones, b_, sizes_.n, sizes_.kl,
+                                      sizes_.ku, 1});
+      Kokkos::parallel_for("repeat", all, RepeatColumn<Block>{b_});
+      x_ = Block("x", rows, columns, options_.batch);
     }
-    if (x_.extent(0) != b_.extent(0) || x_.extent(1) != b_.extent(1))
-      x_ = Block("x", b_.extent(0), b_.extent(1), b_.extent(2));
     Kokkos::deep_copy(x_, Scalar(NAN));
-  }
-  void multiply(const Block& x, const Block& b, std::int64_t columns) const {
-    const auto n = static_cast<std::int64_t>(b.extent(0));
-    Kokkos::parallel_for("multiply",
-                         Rows(0, n * static_cast<std::int64_t>(b.extent(2))),
-                         MultiplyBand<Scalar, Block>{ab_, x, b, n, sizes_.kl,
-                                                     sizes_.ku, columns});
   }
 
   bool is_lapack(const std::string& algorithm) const {
     return algorithm == lapack_band_name(options_.scalar);
   }
-  /// What of the system LAPACK can do in the time that it has; else all.
-  BandPart part_for(const BandResult& r) const {
-    const BandPart whole{sizes_.n, r.rhs};
-    if (!is_lapack(r.algorithm) && r.algorithm != "strata_host") return whole;
-    const BandHostTime time(sizes_, options_.batch, sizeof(Scalar), real);
-    return time.part_within(options_.max_host_seconds, whole);
-  }
-  std::string reason_against(const BandResult& r, const BandPart& part) const {
+  std::string reason_against(const BandResult& r) const {
     const bool lapack = is_lapack(r.algorithm);
     if (lapack && !lapack_.usable()) return "no LAPACK";
     if (r.algorithm == "strata_host" && std::is_same<Space, HostSpace>::value)
@@ -206,10 +143,12 @@ class Runner : public BandRunner {
           RowByRow::seconds_expected(sizes_, r.rhs) > options_.max_host_seconds)
         return "too long";
     }
-    if (part.rows < sizes_.n || part.rhs < r.rhs) {
-      if (!lapack || !options_.lower_bounds || !options_.matrix.empty())
-        return "too long";
-    }
+    const double weight =
+        static_cast<double>(sizeof(Scalar)) / 8 * (real ? 1 : 2);
+    if ((lapack || r.algorithm == "strata_host") &&
+        lapack_seconds(sizes_, r.rhs, options_.batch, weight) >
+            options_.max_host_seconds)
+      return "too long";
     if (r.algorithm == "cusolver_dense") {
       if (!cusolver_.usable()) return "no cuSOLVER";
       if (options_.batch > 1) return "a batch";
@@ -228,7 +167,7 @@ class Runner : public BandRunner {
     dense_factors_ = Block();
   }
 
-  double factor(const std::string& algorithm, std::int64_t rows) {
+  double factor(const std::string& algorithm) {
     const Space exec;
     BandOptions options;
     double taken = 0;
@@ -238,7 +177,8 @@ class Runner : public BandRunner {
       with_rank(ab_, [&](const auto& as) {
         solver_ = std::make_unique<BandSolver<Scalar, Space>>(
             exec, as(ab_), sizes_.kl, sizes_.ku, options);
-        taken = median_of([&] { solver_->update_values(exec, as(ab_)); });
+        taken = median_seconds(exec,
+                               [&] { solver_->update_values(exec, as(ab_)); });
       });
       return taken;
     }
@@ -249,14 +189,14 @@ class Runner : public BandRunner {
       with_rank(host_ab_, [&](const auto& as) {
         host_solver_ = std::make_unique<BandSolver<Scalar, HostSpace>>(
             host, as(host_ab_), sizes_.kl, sizes_.ku, options);
-        taken =
-            median_of([&] { host_solver_->update_values(host, as(host_ab_)); });
+        taken = median_seconds(
+            exec, [&] { host_solver_->update_values(host, as(host_ab_)); });
       });
       return taken;
     }
     if (is_row_by_row(algorithm))
       return row_by_row_.time_factor(algorithm, ab_, sizes_);
-    if (is_lapack(algorithm)) return lapack_.time_factor(ab_, sizes_, rows);
+    if (is_lapack(algorithm)) return lapack_.time_factor(ab_, sizes_);
     dense_factors_ = Block("dense", sizes_.n, sizes_.n, 1);
     return median_after(
         [&] {
@@ -273,7 +213,8 @@ class Runner : public BandRunner {
     double taken = 0;
     if (solver_) {
       with_rank(b_, [&](const auto& as) {
-        taken = median_of([&] { solver_->solve(exec, as(b_), as(x_)); });
+        taken =
+            median_seconds(exec, [&] { solver_->solve(exec, as(b_), as(x_)); });
       });
       return taken;
     }
@@ -287,8 +228,8 @@ class Runner : public BandRunner {
     if (host_solver_) {
       const HostSpace host;
       with_rank(host_b, [&](const auto& as) {
-        taken = median_of(
-            [&] { host_solver_->solve(host, as(host_b), as(host_x)); });
+        taken = median_seconds(
+            exec, [&] { host_solver_->solve(host, as(host_b), as(host_x)); });
       });
     } else {
       taken = lapack_.time_solve(host_b, host_x);
@@ -297,40 +238,19 @@ class Runner : public BandRunner {
     return taken;
   }
 
-  /// Distance from the all-ones solution, or the backward error for files.
+  /// Distance from the all-ones solution.
   double error() const {
-    if (options_.matrix.empty()) {
-      const Block ones("ones", x_.extent(0), x_.extent(1), x_.extent(2));
-      Kokkos::deep_copy(ones, Scalar(1));
-      return largest(x_, &ones);
-    }
-    const Block product("product", x_.extent(0), x_.extent(1), 1);
-    multiply(x_, product, static_cast<std::int64_t>(x_.extent(1)));
-    double of_a = 0;
-    Kokkos::parallel_reduce(
-        "row_sum", Rows(0, sizes_.n),
-        LargestRowSum<Scalar, Block>{ab_, sizes_.n, sizes_.kl, sizes_.ku},
-        Kokkos::Max<double>(of_a));
-    const double scale = of_a * largest(x_) + largest(b_);
-    const double distance = largest(product, &b_);
-    return scale > 0 ? distance / scale : distance;
-  }
-  /// Of `error`, see band_usage().
-  double largest_error() const {
-    using Real = typename Detail::BandRealOf<Scalar>::type;
-    const double eps = std::numeric_limits<Real>::epsilon();
-    const auto factor = options_.matrix.empty()
-                            ? 10 * (sizes_.kl + sizes_.ku + 2)
-                            : std::max<std::int64_t>(sizes_.n, 10);
-    return eps * static_cast<double>(factor);
-  }
-  static double largest(const Block& a, const Block* b = nullptr) {
     double worst = 0;
     Kokkos::parallel_reduce(
-        "largest", Rows(0, static_cast<std::int64_t>(a.size())),
-        LargestDistance<Scalar>{a.data(), b ? b->data() : nullptr},
-        Kokkos::Max<double>(worst));
+        "distance", Rows(0, static_cast<std::int64_t>(x_.size())),
+        LargestDistance<Scalar>{x_.data()}, Kokkos::Max<double>(worst));
     return worst;
+  }
+  /// See band_usage().
+  double largest_error() const {
+    using Real = typename Detail::BandRealOf<Scalar>::type;
+    return std::numeric_limits<Real>::epsilon() *
+           static_cast<double>(10 * (sizes_.kl + sizes_.ku + 2));
   }
 
   const BandPerfOptions& options_;
@@ -342,7 +262,6 @@ class Runner : public BandRunner {
   OnHost host_ab_;
   RowByRow row_by_row_;
   std::string factored_;
-  bool written_ = false;  ///< a solution, to a file
   double factor_us_ = NAN;
   std::unique_ptr<BandSolver<Scalar, Space>> solver_;
   std::unique_ptr<BandSolver<Scalar, HostSpace>> host_solver_;

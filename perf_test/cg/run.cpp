@@ -21,7 +21,7 @@ namespace PerfTest {
 namespace {
 
 template <class Scalar>
-class Runner : public CgRunner {
+class Runner : public PerfRunner<CgPerfResult> {
   using Space = Kokkos::DefaultExecutionSpace;
   using Matrix = KokkosSparse::CrsMatrix<Scalar, int, Space, void, int>;
   using Vector = Kokkos::View<Scalar*, Space>;
@@ -45,21 +45,21 @@ class Runner : public CgRunner {
         ones_(settings.ones),
         launches_(settings.launches) {}
 
-  void run(benchmark::State& state, int size, const std::string& algorithm,
-           CgPerfResult& result) override {
+  void run(benchmark::State& state, CgPerfResult& result) override {
     try {
-      load(size);
+      load(result.size);
       result.rows = A_.numRows();
+      result.entries = static_cast<std::int64_t>(A_.nnz());
       result.to_device_us = 1e6 * to_device_;
       result.from_device_us = 1e6 * from_device_;
-      const Solve solve = make(algorithm, result);
+      const Solve solve = make(result.algorithm, result);
       Solved done{};
       const double first =
           timed([&] { done = solve(tolerance_, most_iterations_); });
       result.iterations = done.iterations;
       result.status = status_;
-      result.residual = residual();
-      result.right = is_right(done, result.residual, is_own_cg(algorithm));
+      result.relative_error = residual();
+      const bool right = is_right(done, result.relative_error, result.own);
       result.iteration_us = 1e6 * iteration_seconds(solve);
       std::vector<double> samples;
       double spent = 0;
@@ -79,26 +79,10 @@ class Runner : public CgRunner {
       const double middle = median(samples);
       state.SetIterationTime(middle * static_cast<double>(state.iterations()));
       result.solve_us = 1e6 * middle;
-      result.measured = true;
+      result.outcome = right ? Outcome::right : Outcome::wrong;
     } catch (const std::exception& error) {
-      result.message = error.what();
-      state.SkipWithError(error.what());
-      return;
+      give_up(state, Outcome::failed, error.what(), result);
     }
-    if (!result.right) state.SetLabel("WRONG");
-    auto& counters = state.counters;
-    counters["rows"] = static_cast<double>(result.rows);
-    counters["iterations_to_solve"] = result.iterations;
-    counters["setup_us"] = result.setup_us;
-    counters["iteration_us"] = result.iteration_us;
-    counters["floor_us"] = result.floor_us;
-    counters["to_device_us"] = result.to_device_us;
-    counters["from_device_us"] = result.from_device_us;
-    counters["total_us"] = result.total_us();
-    counters["munknowns_per_second"] =
-        static_cast<double>(result.rows) / result.iteration_us;
-    counters["relative_residual"] = result.residual;
-    counters["wrong"] = result.right ? 0 : 1;
   }
 
  private:
@@ -280,12 +264,12 @@ class Runner : public CgRunner {
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<CgRunner> make_cg_runner(const CgSettings& settings,
-                                         double bandwidth) {
+std::unique_ptr<PerfRunner<CgPerfResult>> make_cg_runner(
+    const CgSettings& settings, double bandwidth) {
   return std::make_unique<Runner<Scalar>>(settings, bandwidth);
 }
-template std::unique_ptr<CgRunner> make_cg_runner<STRATA_PERF_SCALAR>(
-    const CgSettings&, double);
+template std::unique_ptr<PerfRunner<CgPerfResult>>
+make_cg_runner<STRATA_PERF_SCALAR>(const CgSettings&, double);
 
 }  // namespace PerfTest
 }  // namespace Strata

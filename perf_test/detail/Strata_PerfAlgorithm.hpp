@@ -4,7 +4,7 @@
 
 #include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfProblem.hpp>
-#include <detail/Strata_PerfResult.hpp>
+#include <detail/Strata_PerfRunner.hpp>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -50,6 +50,11 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,
                                              const Problem<Scalar>& problem);
+
+/// The runner of strata_perf_sptrsv. `explanations`: where --explain prints.
+template <class Scalar>
+std::unique_ptr<PerfRunner<SptrsvResult>> make_runner(
+    const SptrsvOptions& options, std::ostream& explanations);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -50,18 +50,16 @@ class LapackBand {
     if (library_.find("openblas_set_num_threads", set_threads)) set_threads(1);
   }
 
-  /// Factorises the leading `rows` rows and columns of bands anywhere.
-  /// @returns median seconds, without the copies
+  /// Factorises bands anywhere. @returns median seconds, without the copies
   template <class Block>
-  double time_factor(const Block& ab, const BandCase& sizes,
-                     std::int64_t rows) {
-    const std::int64_t lower = std::min(sizes.kl, rows - 1),
-                       upper = std::min(sizes.ku, rows - 1), ku = sizes.ku;
-    kl_ = static_cast<int>(lower);
-    ku_ = static_cast<int>(upper);
-    const HostBlock<Scalar> band = leading_columns(ab, rows);
+  double time_factor(const Block& ab, const BandCase& sizes) {
+    kl_ = static_cast<int>(sizes.kl);
+    ku_ = static_cast<int>(sizes.ku);
+    const std::int64_t rows = sizes.n, kl = sizes.kl, ku = sizes.ku;
+    const auto band =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ab);
     factors_ =
-        HostBlock<Scalar>("factors", 2 * lower + upper + 1, rows, ab.extent(2));
+        HostBlock<Scalar>("factors", 2 * kl + ku + 1, rows, ab.extent(2));
     const HostBlock<Scalar>& factors = factors_;
     return median_after(
         [&] {
@@ -70,8 +68,8 @@ class LapackBand {
                   0, rows * static_cast<std::int64_t>(ab.extent(2))),
               [&](const std::int64_t place) {
                 const std::int64_t j = place % rows, s = place / rows;
-                for (std::int64_t d = -upper; d <= lower; ++d)
-                  factors(lower + upper + d, j, s) = band(ku + d, j, s);
+                for (std::int64_t d = -ku; d <= kl; ++d)
+                  factors(kl + ku + d, j, s) = band(ku + d, j, s);
               });
           Kokkos::fence();
         },
@@ -85,24 +83,6 @@ class LapackBand {
   void forget() { factors_ = HostBlock<Scalar>(); }
 
  private:
-  /// A system's lie one after the other.
-  template <class Block>
-  static HostBlock<Scalar> leading_columns(const Block& ab,
-                                           std::int64_t columns) {
-    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    using To = Kokkos::View<Scalar*, Kokkos::HostSpace, Unmanaged>;
-    using From =
-        Kokkos::View<const Scalar*, typename Block::memory_space, Unmanaged>;
-    const HostBlock<Scalar> band(
-        Kokkos::view_alloc("band", Kokkos::WithoutInitializing), ab.extent(0),
-        columns, ab.extent(2));
-    const std::size_t size = ab.extent(0) * static_cast<std::size_t>(columns);
-    for (std::size_t s = 0; s < ab.extent(2); ++s)
-      Kokkos::deep_copy(
-          To(band.data() + s * size, size),
-          From(ab.data() + s * ab.extent(0) * ab.extent(1), size));
-    return band;
-  }
   /// The bands in gbtrf's storage, 2 kl + ku + 1 rows; overwritten.
   void factor(const HostBlock<Scalar>& ab, int kl, int ku) {
     const int n = static_cast<int>(ab.extent(1));

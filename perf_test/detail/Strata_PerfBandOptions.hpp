@@ -6,30 +6,24 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <detail/Strata_PerfFlags.hpp>
-#include <map>
+#include <detail/Strata_PerfCommandLine.hpp>
 #include <string>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
 
-/// A system by its sizes. kl and ku below 0: those of the file.
+/// A system by its sizes.
 struct BandCase {
-  std::int64_t n = 0, kl = -1, ku = -1;
+  std::int64_t n = 0, kl = 0, ku = 0;
 };
 
-struct BandPerfOptions {
+struct BandPerfOptions : CommonOptions {
   std::vector<BandCase> cases;
-  std::vector<int> rhs;
-  std::vector<std::string> algorithms;
-  std::string matrix, vectors, solution;  ///< files
-  std::string table, lapack;
-  std::string scalar = "double";
+  std::vector<int> rhs{1};
+  std::string lapack;  ///< a library; empty: one of those usually installed
   int batch = 1;
   double max_host_seconds = 20;
-  bool lower_bounds = false;
-  bool help = false;
 };
 
 /// LAPACK's letter for a scalar type.
@@ -58,16 +52,14 @@ inline std::vector<std::string> named_band_algorithms(
 
 inline const char* band_usage() {
   return R"(Times solves of band systems, ours beside LAPACK's dgbsv and cuSOLVER's
-dense LU, and ends with a table. Two modes:
+dense LU, and ends with a table.
 
-  strata_perf_band --size N,... --bandwidth K,... [--rhs M,...]
-      generated matrices, diagonally dominant, with right-hand sides that make
-      every element of the solution one. K is an odd number of diagonals
-      (51), a share of N (10%) or both sides apart (kl/ku: 3/40)
-  strata_perf_band --matrix A.mtx --vectors b.mtx [--solution x.mtx]
-      A from a Matrix Market coordinate file, b from an array file
-
-  --figure 6|7|9|10   sizes for that figure of Biondo's report
+  --size N,...        rows. The matrices are generated, diagonally dominant, with
+                      right-hand sides that make every element of the solution
+                      one
+  --bandwidth K,...   an odd number of diagonals (51), a share of N (10%) or both
+                      sides apart (kl/ku: 3/40)
+  --rhs M,...         right-hand sides (1)
   --scalar S          float | double (default) | complex_float | complex_double
   --batch K           K systems of each size in one call (1), generated ones.
                       LAPACK then takes a system a host thread at a time, each
@@ -84,19 +76,13 @@ dense LU, and ends with a table. Two modes:
   --max-host-seconds S
                       leaves dgbsv out where it is likely to take longer (20),
                       and so row_by_row
-  --lower-bounds      instead of leaving dgbsv out, gives it the leading rows
-                      of the system, and as many of the right-hand sides, as it
-                      is likely to do in that time. The whole has at least the
-                      work of (its rows / these) such parts, rounded down: so
-                      many times their time is a lower bound, marked '>'
   --table FILE.csv    the table once more
 and the flags of Google Benchmark and Kokkos.
 
 Answers are held against what rounding may leave. The matrices have an inverse
 of at most 1 (largest row sum), so x is to be within 10 eps (kl + ku + 2), ten
-times what rounding b alone may change; with --matrix, the backward error
-|b - A x| / (|A| |x| + |b|) is to be within N eps. Exit code: 0; 1 on a bad flag
-or file, or an output that can't be written; 2 where ours failed or was wrong.
+times what rounding b alone may change. Exit code: 0; 1 on a bad flag, or an
+output that can't be written; 2 where ours or Biondo's failed or was wrong.
 )";
 }
 
@@ -151,81 +137,43 @@ inline BandCase band_case(std::int64_t n, const std::string& text) {
 /// Kokkos. @throws OptionError
 inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   BandPerfOptions options;
-  std::string sizes, bandwidths, rhs, algorithms, figure;
-  const std::map<std::string, std::string*> texts{
-      {"--size", &sizes},
-      {"--bandwidth", &bandwidths},
-      {"--rhs", &rhs},
-      {"--algorithms", &algorithms},
-      {"--figure", &figure},
-      {"--matrix", &options.matrix},
-      {"--vectors", &options.vectors},
-      {"--solution", &options.solution},
-      {"--table", &options.table},
-      {"--scalar", &options.scalar},
-      {"--lapack", &options.lapack}};
-  std::vector<std::string> known{"--max-host-seconds", "--batch"};
-  for (const auto& text : texts) known.push_back(text.first);
+  std::vector<std::string> sizes, bandwidths;
+  std::string algorithms;
   for (const auto& [flag, value] :
-       take_flags(argc, argv, known, {"--lower-bounds"})) {
-    if (flag == "--help")
-      options.help = true;
-    else if (flag == "--lower-bounds")
-      options.lower_bounds = true;
-    else if (flag == "--batch")
+       take_flags(argc, argv,
+                  {"--size", "--bandwidth", "--rhs", "--algorithms", "--batch",
+                   "--lapack", "--max-host-seconds", "--scalar", "--table"})) {
+    if (take_common_flag(flag, value, options)) continue;
+    if (flag == "--size") {
+      sizes = list_parts(value);
+    } else if (flag == "--bandwidth") {
+      bandwidths = list_parts(value);
+    } else if (flag == "--rhs") {
+      options.rhs.clear();
+      for (const auto& part : list_parts(value))
+        options.rhs.push_back(static_cast<int>(whole_size(flag, part, 1)));
+    } else if (flag == "--algorithms") {
+      algorithms = value;
+    } else if (flag == "--batch") {
       options.batch = whole_number(flag, value, 1, 1 << 24);
-    else if (flag == "--max-host-seconds")
+    } else if (flag == "--lapack") {
+      options.lapack = value;
+    } else {
       options.max_host_seconds = positive_number(flag, value, 0);
-    else
-      *texts.at(flag) = value;
+    }
   }
   if (options.help) return options;
-
-  check_scalar_name(options.scalar);
   options.algorithms =
       algorithms.empty()
           ? band_algorithms(options.scalar)
           : chosen_names(algorithms, named_band_algorithms(options.scalar));
-  if (!options.matrix.empty() || !options.vectors.empty()) {
-    if (options.matrix.empty() || options.vectors.empty() || !sizes.empty() ||
-        !bandwidths.empty() || !figure.empty() || !rhs.empty())
-      throw OptionError("--matrix", "goes with --vectors and without sizes",
-                        "see --help");
-    if (options.batch > 1)
-      throw OptionError("--batch", "a file holds one system", "see --help");
-    if (options.scalar != "float" && options.scalar != "double")
-      throw OptionError("--scalar",
-                        "'" + options.scalar + "' does not go with --matrix",
-                        "right-hand sides are read as real numbers");
-    options.cases.emplace_back();
-    options.rhs = {0};
-    return options;
-  }
-  if (!options.solution.empty())
-    throw OptionError("--solution", "goes with --matrix", "see --help");
-  if (figure == "6") {
-    if (sizes.empty()) sizes = "100,200,500,1000,2000,5000,10000";
-    if (bandwidths.empty()) bandwidths = "10%,50%";
-  } else if (figure == "9") {
-    if (sizes.empty()) sizes = "100,200,500,1000,2000,5000,10000";
-    if (bandwidths.empty()) bandwidths = "50%";
-  } else if (figure == "7" || figure == "10") {
-    if (sizes.empty()) sizes = "1000";
-    if (bandwidths.empty()) bandwidths = "501";
-    if (rhs.empty()) rhs = "1,10,20,50,100,200,500,1000";
-  } else if (!figure.empty()) {
-    throw OptionError("--figure", "'" + figure + "' is not 6, 7, 9 or 10",
-                      "see --help");
-  }
   if (sizes.empty() || bandwidths.empty())
     throw OptionError("--size", "no system is named",
-                      "give --size and --bandwidth, --figure, or --matrix");
-  for (const auto& bandwidth : list_parts(bandwidths))
-    for (const auto& size : list_parts(sizes))
+                      "give --size and --bandwidth");
+  for (const auto& bandwidth : bandwidths)
+    for (const auto& size : sizes)
       options.cases.push_back(
           band_case(whole_size("--size", size, 1), bandwidth));
-  for (const auto& m : list_parts(rhs.empty() ? "1" : rhs))
-    options.rhs.push_back(static_cast<int>(whole_size("--rhs", m, 1)));
   return options;
 }
 

@@ -73,7 +73,7 @@ struct FillBandProblem {
   }
 };
 
-/// b = A x of the leading n rows and columns.
+/// b = A x.
 template <class Scalar, class Block>
 struct MultiplyBand {
   Block ab, x, b;
@@ -103,30 +103,15 @@ struct RepeatColumn {
   }
 };
 
-/// Largest magnitude of a - b, or of a where b is empty; huge where one is NaN.
+/// Largest distance from one; huge where an element is NaN.
 template <class Scalar>
 struct LargestDistance {
-  const Scalar *a, *b;
+  const Scalar* a;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place,
                                          double& worst) const {
     using To = typename Wide<Scalar>::type;
-    const double size =
-        Wide<Scalar>::size(b ? To(a[place]) - To(b[place]) : To(a[place]));
+    const double size = Wide<Scalar>::size(To(a[place]) - To(1));
     if (!(size <= worst)) worst = size == size ? size : 1e300;
-  }
-};
-
-/// Largest sum of magnitudes of a row of the first system.
-template <class Scalar, class Block>
-struct LargestRowSum {
-  Block ab;
-  std::int64_t n, kl, ku;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& worst) const {
-    double sum = 0;
-    for (std::int64_t j = i > kl ? i - kl : 0; j < n && j <= i + ku; ++j)
-      sum +=
-          Wide<Scalar>::size(typename Wide<Scalar>::type(ab(ku + i - j, j, 0)));
-    if (sum > worst) worst = sum;
   }
 };
 

@@ -75,8 +75,8 @@ class BlockEllProduct {
         "block_ell::multiply",
         Detail::RangeOf<Space>(exec, 0,
                                rows_ * static_cast<std::int64_t>(x.extent(1))),
-        MultiplyRow{block_, block_of_, dependency_, value_, diagonal_, long_first_,
-                    long_count_, x, y, rows_, reversed_});
+        MultiplyRow{block_, block_of_, dependency_, value_, diagonal_,
+                    long_first_, long_count_, x, y, rows_, reversed_});
   }
 
   struct NumberBlocks {

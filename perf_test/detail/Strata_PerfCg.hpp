@@ -2,36 +2,27 @@
 #ifndef STRATA_PERF_CG_HPP
 #define STRATA_PERF_CG_HPP
 
-#include <benchmark/benchmark.h>
-
-#include <Kokkos_Core.hpp>
 #include <Strata_SellOptions.hpp>
-#include <cstdint>
+#include <detail/Strata_PerfRunner.hpp>
 #include <memory>
 #include <string>
 
 namespace Strata {
 namespace PerfTest {
 
-/// Names of types in one word, for STRATA_PERF_SCALAR.
-using complex_float = Kokkos::complex<float>;
-using complex_double = Kokkos::complex<double>;
-
-/// One solve of the Poisson cube, measured.
-struct CgPerfResult {
+/// A solve of the Poisson cube. Times in microseconds; the relative error is
+/// ||b - A x|| / ||b||, worked out apart.
+struct CgPerfResult : PerfResult {
   int size = 0;  ///< points along an edge of the cube
-  std::string algorithm, status, message;
-  std::int64_t rows = 0;
+  std::string status;
   int iterations = 0;
   /// Host to device of the CRS matrix and b, and back of x.
-  double to_device_us = 0, from_device_us = 0;
+  double to_device_us = NAN, from_device_us = NAN;
   /// From the CRS matrix to the solver: SELL-C-sigma and preconditioner.
   double setup_us = 0;
-  double solve_us = 0;
-  double iteration_us = 0;  ///< between solves of 20 and of 60 iterations
-  double floor_us = 0;      ///< its bytes at the copy bandwidth; 0: not counted
-  double residual = 0;      ///< ||b - A x|| / ||b|| worked out apart
-  bool measured = false, right = false;
+  double solve_us = NAN;
+  double iteration_us = NAN;  ///< between solves of 20 and of 60 iterations
+  double floor_us = NAN;      ///< its bytes at the copy bandwidth, if counted
 
   /// From a system in the host's memory to x there.
   double total_us() const {
@@ -53,16 +44,10 @@ struct CgSettings {
   int launches = 0;   ///< of CgOptions
 };
 
-class CgRunner {
- public:
-  virtual ~CgRunner() = default;
-  virtual void run(benchmark::State& state, int size,
-                   const std::string& algorithm, CgPerfResult& result) = 0;
-};
 /// @param bandwidth of copies, bytes a second
 template <class Scalar>
-std::unique_ptr<CgRunner> make_cg_runner(const CgSettings& settings,
-                                         double bandwidth);
+std::unique_ptr<PerfRunner<CgPerfResult>> make_cg_runner(
+    const CgSettings& settings, double bandwidth);
 
 }  // namespace PerfTest
 }  // namespace Strata

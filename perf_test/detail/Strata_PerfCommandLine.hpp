@@ -57,6 +57,55 @@ inline MatrixSource matrix_source(const std::string& flag,
   return {true, value, file_stem(value)};
 }
 
+/// Flags of all programs that read matrices.
+inline const std::vector<std::string>& common_flags() {
+  static const std::vector<std::string> names{"--matrix", "--gallery",
+                                              "--scalar", "--table"};
+  return names;
+}
+/// Whether `flag` is one of them, or --help; then `options` has its value.
+inline bool take_common_flag(const std::string& flag, const std::string& value,
+                             CommonOptions& options, bool poisson = true) {
+  if (flag == "--help") {
+    options.help = true;
+  } else if (flag == "--matrix" || flag == "--gallery") {
+    options.matrices.push_back(matrix_source(flag, value, poisson));
+  } else if (flag == "--scalar") {
+    check_scalar_name(value);
+    options.scalar = value;
+  } else if (flag == "--table") {
+    options.table_file = value;
+  } else {
+    return false;
+  }
+  return true;
+}
+/// @throws OptionError
+inline void require_matrix(const CommonOptions& options) {
+  if (!options.help && options.matrices.empty())
+    throw OptionError("--matrix, --gallery", "no matrix is named",
+                      "name at least one, e.g. --gallery grid3d:40");
+}
+
+/// A result for each matrix and algorithm, in this order.
+/// @param is_own  whether an algorithm is ours
+template <class Result, class IsOwn>
+std::vector<Result> planned_results(const CommonOptions& options,
+                                    const IsOwn& is_own) {
+  std::vector<Result> results;
+  for (const auto& source : options.matrices)
+    for (const auto& algorithm : options.algorithms) {
+      Result result;
+      result.matrix = source.name;
+      result.source = &source;
+      result.algorithm = algorithm;
+      result.scalar = options.scalar;
+      result.own = is_own(algorithm);
+      results.push_back(result);
+    }
+  return results;
+}
+
 /// Our algorithms' names for people, separated; lines of more than `width`
 /// characters go on after `indent`.
 inline std::string own_names(const std::string& separator,
@@ -156,19 +205,17 @@ inline Reorder reorder_from_string(const std::string& name) {
 inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
   std::string algorithms;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--matrix", "--gallery", "--factor", "--reorder",
-                   "--algorithms", "--rhs", "--scalar", "--max-plan-bytes",
-                   "--max-plan-ratio", "--accuracy", "--accuracy-digits",
-                   "--merged-levels", "--max-subgraph-rows", "--team-size",
-                   "--solves", "--changed-entries", "--table"},
-                  {"--explain", "--transfers", "--compare-transfers",
-                   "--enqueue-updates"})) {
-    if (flag == "--help") {
-      options.help = true;
-      continue;
-    }
+  for (const auto& [flag, value] : take_flags(
+           argc, argv,
+           with_flags(
+               {"--factor", "--reorder", "--algorithms", "--rhs",
+                "--max-plan-bytes", "--max-plan-ratio", "--accuracy",
+                "--accuracy-digits", "--merged-levels", "--max-subgraph-rows",
+                "--team-size", "--solves", "--changed-entries"},
+               common_flags()),
+           {"--explain", "--transfers", "--compare-transfers",
+            "--enqueue-updates"})) {
+    if (take_common_flag(flag, value, options, false)) continue;
     if (flag == "--explain") {
       options.explain = true;
       continue;
@@ -183,9 +230,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
             flag == "--transfers" ? Transfers::timed : Transfers::compared;
       continue;
     }
-    if (flag == "--matrix" || flag == "--gallery") {
-      options.matrices.push_back(matrix_source(flag, value));
-    } else if (flag == "--factor") {
+    if (flag == "--factor") {
       options.factor = factor_from_string(value);
       options.factor_name = value;
     } else if (flag == "--reorder") {
@@ -212,23 +257,16 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.wishes.team_size = whole_number(flag, value, 0, 1024);
     } else if (flag == "--solves") {
       options.timing.solves = whole_number(flag, value, 1, 1000000);
-    } else if (flag == "--changed-entries") {
+    } else {
       options.timing.changed = parse_limit(flag, value, false);
       if (options.timing.changed > 100)
         throw OptionError(flag, "'" + value + "' % are more than all",
                           "pass at most 100");
-    } else if (flag == "--scalar") {
-      check_scalar_name(value);
-      options.scalar = value;
-    } else {
-      options.table_file = value;
     }
   }
   if (options.help) return options;
   options.algorithms = resolve_algorithms(algorithms, cuda, options.rhs);
-  if (options.matrices.empty())
-    throw OptionError("--matrix, --gallery", "no matrix is named",
-                      "name at least one, e.g. --gallery grid3d:40");
+  require_matrix(options);
   return options;
 }
 
@@ -269,7 +307,7 @@ inline std::string usage() {
   --transfers         b comes from the host's memory and x goes back to it in each
                       solve; both copies are timed. The serial peer needs none
   --compare-transfers time solves with these copies and without them, after one
-                      analysis: two tables, and two rows in the one of --table
+                      analysis: two rows for each algorithm
   --solves N          time N solves, each by itself and with a random b of its own,
                       and take their mean, whatever --benchmark_min_time is
                       (default: batches of solves with one b, and their median)

@@ -2,22 +2,15 @@
 #ifndef STRATA_PERF_DENSE_HPP
 #define STRATA_PERF_DENSE_HPP
 
-#include <benchmark/benchmark.h>
-
-#include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdint>
-#include <detail/Strata_PerfResult.hpp>
+#include <detail/Strata_PerfRunner.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
-
-/// The scalars' names on the command line are their types' names here.
-using complex_float = Kokkos::complex<float>;
-using complex_double = Kokkos::complex<double>;
 
 /// What is asked of A, n x n: the solution for one right-hand side, the
 /// inverse, or the reduced row echelon form of [A | B], n x 2n, or of [A | b],
@@ -46,20 +39,16 @@ inline const std::vector<std::string>& dense_kinds() {
   return names;
 }
 
-struct DenseOptions {
+struct DenseOptions : CommonOptions {
   std::vector<int> sizes;
   std::vector<DenseTask> tasks{DenseTask::solve, DenseTask::inverse,
                                DenseTask::reduce};
   std::vector<std::string> kinds{"random"};
-  std::vector<std::string> algorithms;
-  std::string scalar = "double";
   int stripe = 0;
   /// Largest n for `lapack` and `getri`, and for `textbook`, which run on the
   /// host.
   int host_limit = 4096, textbook_limit = 1024;
-  bool help = false;
-  bool once = false;       ///< one run of each, for its error
-  std::string table_file;  ///< empty: no CSV
+  bool once = false;  ///< one run of each, for its error
 };
 
 struct DenseCase {
@@ -68,37 +57,25 @@ struct DenseCase {
   DenseTask task;
 };
 
-/// One algorithm on one case.
-struct DenseResult {
-  DenseCase system;
-  std::string algorithm, scalar;
-  bool own = false, must_be_right = false;
-  double seconds = NAN;
+/// One algorithm on one case; `matrix` is its kind.
+struct DenseResult : PerfResult {
+  int n = 0;
+  DenseTask task = DenseTask::solve;
+  double us = NAN;
   /// max |A X - B| / (|A|_inf max |X| + max |B|), over at most 16 columns.
   double backward_error = NAN;
-  Outcome outcome = Outcome::not_run;
-  std::string message;
 
-  bool timed() const {
-    return outcome == Outcome::wrong || outcome == Outcome::right;
-  }
   /// Operations of LU factorisation and substitution, by which all are rated.
   double operations() const {
-    const double n = system.n;
-    return n * n * n * 2 / 3 +
-           2 * n * n * (has_one_column(system.task) ? 1.0 : n);
+    const double size = n;
+    return size * size * size * 2 / 3 +
+           2 * size * size * (has_one_column(task) ? 1.0 : size);
   }
-};
-
-/// Runs the benchmarks of one scalar type; keeps the matrix of its latest one.
-class DenseRunner {
- public:
-  virtual ~DenseRunner() = default;
-  virtual void run(benchmark::State& state, DenseResult& result) = 0;
 };
 
 template <class Scalar>
-std::unique_ptr<DenseRunner> make_dense_runner(const DenseOptions& options);
+std::unique_ptr<PerfRunner<DenseResult>> make_dense_runner(
+    const DenseOptions& options);
 
 }  // namespace PerfTest
 }  // namespace Strata

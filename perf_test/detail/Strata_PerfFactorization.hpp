@@ -2,23 +2,16 @@
 #ifndef STRATA_PERF_FACTORIZATION_HPP
 #define STRATA_PERF_FACTORIZATION_HPP
 
-#include <benchmark/benchmark.h>
-
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdint>
-#include <detail/Strata_PerfOptions.hpp>
-#include <detail/Strata_PerfResult.hpp>
+#include <detail/Strata_PerfRunner.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
-
-/// Names of types in one word, for STRATA_PERF_SCALAR.
-using complex_float = Kokkos::complex<float>;
-using complex_double = Kokkos::complex<double>;
 
 /// Incomplete LU and, of Hermitian matrices, incomplete Cholesky without fill.
 enum class FactorizationKind { ilu0, ic0 };
@@ -31,26 +24,17 @@ struct FactorizationSettings {
   bool dominant = true;
 };
 
-/// One algorithm on one matrix. Times in microseconds, NaN where there is none.
-struct FactorizationResult {
-  std::string matrix, algorithm, scalar;
-  std::int64_t rows = 0, entries = 0;
-  std::int64_t levels = 0;  ///< level sets of the lower triangle
-  bool own = false;
+/// An incomplete factorisation. Times in microseconds, NaN where there is none;
+/// the relative error is FactorErrors::relative.
+struct FactorizationResult : PerfResult {
+  std::int64_t levels = 0;   ///< level sets of the lower triangle
   double analysis_us = NAN;  ///< of the pattern, for the numeric phase
   double numeric_us = NAN;   ///< factors of new values on that pattern
   /// The same where the values may be overwritten, and need no copy.
   double numeric_in_place_us = NAN;
-  double ready_us = NAN;        ///< from the matrix to being ready to apply
-  double new_values_us = NAN;   ///< from new values to being ready to apply
-  double apply_us = NAN;        ///< x = U^-1 L^-1 b
-  double relative_error = NAN;  ///< FactorErrors::relative
-  Outcome outcome = Outcome::not_run;
-  std::string message;  ///< what went wrong
-
-  bool timed() const {
-    return outcome == Outcome::wrong || outcome == Outcome::right;
-  }
+  double ready_us = NAN;       ///< from the matrix to being ready to apply
+  double new_values_us = NAN;  ///< from new values to being ready to apply
+  double apply_us = NAN;       ///< x = U^-1 L^-1 b
 };
 
 /// Every algorithm of any build, ours first.
@@ -69,17 +53,8 @@ inline bool is_own_factorization(const std::string& algorithm) {
   return starts_with(algorithm, "strata");
 }
 
-/// Runs the benchmarks of one scalar type. It keeps the matrix and the
-/// algorithm of its latest benchmark, as SptrsvRunner does.
-class FactorizationRunner {
- public:
-  virtual ~FactorizationRunner() = default;
-  /// `result` names the algorithm.
-  virtual void run(benchmark::State& state, const MatrixSource& source,
-                   FactorizationResult& result) = 0;
-};
 template <class Scalar>
-std::unique_ptr<FactorizationRunner> make_factorization_runner(
+std::unique_ptr<PerfRunner<FactorizationResult>> make_factorization_runner(
     const FactorizationSettings& settings);
 
 }  // namespace PerfTest

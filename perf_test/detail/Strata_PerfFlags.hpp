@@ -119,6 +119,13 @@ inline void check_scalar_name(const std::string& value) {
                       "use float, double, complex_float or complex_double");
 }
 
+/// The flags in `own`, and those of `common`.
+inline std::vector<std::string> with_flags(
+    std::vector<std::string> own, const std::vector<std::string>& common) {
+  own.insert(own.end(), common.begin(), common.end());
+  return own;
+}
+
 /// What Google Benchmark's flags say of its output.
 struct OutputFlags {
   bool display_for_people = true;  ///< else standard output has to stay pure

@@ -2,14 +2,10 @@
 #ifndef STRATA_PERF_KRYLOV_HPP
 #define STRATA_PERF_KRYLOV_HPP
 
-#include <benchmark/benchmark.h>
-
 #include <cmath>
 #include <cstdint>
 #include <detail/Strata_PerfFactorization.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
-#include <detail/Strata_PerfOptions.hpp>
-#include <detail/Strata_PerfResult.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,12 +34,10 @@ struct KrylovSettings {
 };
 
 /// One preconditioner on one matrix, all time steps together. Times in
-/// microseconds, NaN where there is none.
-struct KrylovPerfResult {
-  std::string matrix, algorithm, scalar;
-  std::int64_t rows = 0, entries = 0;
+/// microseconds, NaN where there is none; the relative error is the largest
+/// ||b - A x|| / ||b||.
+struct KrylovPerfResult : PerfResult {
   int steps = 0;
-  bool own = false;
   std::int64_t iterations = 0;
   /// Times that a solve was begun anew as the true residual was not there yet.
   std::int64_t restarts = 0;
@@ -57,13 +51,6 @@ struct KrylovPerfResult {
   double numeric_us = NAN;  ///< the numeric phase alone
   double solver_values_us = NAN;   ///< the rest of the preconditioner's values
   double product_values_us = NAN;  ///< new values of the product
-  double relative_error = NAN;     ///< the largest ||b - A x|| / ||b||
-  Outcome outcome = Outcome::not_run;
-  std::string message;  ///< what went wrong
-
-  bool timed() const {
-    return outcome == Outcome::wrong || outcome == Outcome::right;
-  }
 };
 
 /// Every preconditioner of any build, ours first.
@@ -110,17 +97,8 @@ template <class Scalar>
 std::unique_ptr<StepPreconditioner<Scalar>> make_peer_preconditioner(
     const std::string& name, const FactorProblem<Scalar>& problem);
 
-/// Runs the benchmarks of one scalar type. It keeps the matrix of its latest
-/// benchmark.
-class KrylovRunner {
- public:
-  virtual ~KrylovRunner() = default;
-  /// `result` names the preconditioner.
-  virtual void run(benchmark::State& state, const MatrixSource& source,
-                   KrylovPerfResult& result) = 0;
-};
 template <class Scalar>
-std::unique_ptr<KrylovRunner> make_krylov_runner(
+std::unique_ptr<PerfRunner<KrylovPerfResult>> make_krylov_runner(
     const KrylovSettings& settings);
 
 }  // namespace PerfTest

@@ -2,6 +2,7 @@
 #ifndef STRATA_PERF_OPTIONS_HPP
 #define STRATA_PERF_OPTIONS_HPP
 
+#include <Kokkos_Core.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +12,10 @@
 namespace Strata {
 namespace PerfTest {
 
+/// Names of types in one word, for STRATA_PERF_SCALAR.
+using complex_float = Kokkos::complex<float>;
+using complex_double = Kokkos::complex<double>;
+
 /// The triangular system made of an input matrix.
 enum class Factor { lower, upper, ilu0_l, ilu0_u };
 
@@ -19,6 +24,15 @@ struct MatrixSource {
   bool is_file;      ///< a Matrix Market file, else a gallery name
   std::string spec;  ///< path or gallery name as given
   std::string name;  ///< file stem or gallery name: the benchmark's <matrix>
+};
+
+/// What the command lines of all programs have.
+struct CommonOptions {
+  std::vector<MatrixSource> matrices;
+  std::vector<std::string> algorithms;  ///< full names, in table order
+  std::string scalar = "double";
+  std::string table_file;  ///< empty: no CSV
+  bool help = false;
 };
 
 /// What our plans are asked for.
@@ -58,19 +72,14 @@ struct SolveTiming {
 /// The order of rows and columns in which the system is made.
 enum class Reorder { none, level };
 
-struct SptrsvOptions {
-  std::vector<MatrixSource> matrices;
-  std::vector<std::string> algorithms;  ///< full names, in table order
+struct SptrsvOptions : CommonOptions {
   Factor factor = Factor::lower;
   std::string factor_name = "lower";
   Reorder reorder = Reorder::none;
-  std::string scalar = "double";
   int rhs = 1;
   PlanWishes wishes;
   SolveTiming timing;
   bool explain = false;
-  bool help = false;
-  std::string table_file;  ///< empty: no CSV
 };
 
 /// The automatic choice by the functions in the style of Kokkos Kernels, with

@@ -40,18 +40,16 @@ inline void require_printed(std::ostream& people) {
 
 /// The CSV file of --table. It is opened, and its header written, before
 /// anything is measured: a file that can't be written is told then. What ends
-/// the program early loses the lines of the system under way alone.
+/// the program early loses the line of the measurement under way alone.
 template <class Result>
 class TableFile {
  public:
   /// The header, and a line for each result.
   using Write = std::function<void(std::ostream&, const std::vector<Result>&)>;
-  /// Whether two results are of one system: their lines are written together.
-  using Same = std::function<bool(const Result&, const Result&)>;
 
   /// @param path empty: there is to be none. @throws FileError
-  TableFile(const std::string& path, Write write, Same same = {})
-      : path_(path), write_(std::move(write)), same_(std::move(same)) {
+  TableFile(const std::string& path, Write write)
+      : path_(path), write_(std::move(write)) {
     if (path_.empty()) return;
     header_ = text({});
     open();
@@ -62,16 +60,15 @@ class TableFile {
     file_ << text(results).substr(header_.size());
     require();
   }
-  /// Lines of the systems before that of `next`, which is about to be measured.
-  /// @param results all of them, one system after the other @throws FileError
+  /// Lines of the results before `next`, which is about to be measured.
+  /// @param results all of them @throws FileError
   void append_before(const std::vector<Result>& results, const Result& next) {
-    std::size_t end = static_cast<std::size_t>(&next - results.data());
+    const auto end = static_cast<std::size_t>(&next - results.data());
     if (end < written_) out_of_order_ = true;
-    while (end > written_ && same_(results[end - 1], next)) --end;
     append_until(results, end);
   }
   /// Lines of the others, and once more all of them where
-  /// --benchmark_enable_random_interleaving has mixed the systems.
+  /// --benchmark_enable_random_interleaving has mixed them.
   void append_rest(const std::vector<Result>& results) {
     if (out_of_order_ && !path_.empty()) {
       file_.close();
@@ -109,7 +106,6 @@ class TableFile {
 
   std::string path_, header_;
   Write write_;
-  Same same_;
   std::ofstream file_;
   std::size_t written_ = 0;  ///< results that have had their lines
   bool out_of_order_ = false;

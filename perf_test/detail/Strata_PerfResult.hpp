@@ -4,10 +4,55 @@
 
 #include <cmath>
 #include <cstdint>
+#include <detail/Strata_PerfOptions.hpp>
 #include <string>
 
 namespace Strata {
 namespace PerfTest {
+
+enum class Outcome {
+  not_run,
+  bad_input,  ///< no system to solve
+  left_out,   ///< the algorithm is not for this system or build
+  failed,     ///< the algorithm raised an error
+  wrong,      ///< timed, but its relative error is beyond the tolerance
+  right
+};
+
+inline const char* outcome_text(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::right:
+      return "right";
+    case Outcome::wrong:
+      return "wrong";
+    case Outcome::bad_input:
+      return "bad_input";
+    case Outcome::left_out:
+      return "left_out";
+    case Outcome::failed:
+      return "failed";
+    default:
+      return "not_run";
+  }
+}
+
+/// One algorithm on one system: what the results of all programs have.
+struct PerfResult {
+  std::string matrix, algorithm, scalar;
+  /// What tells systems of one matrix apart, such as numbers of vectors.
+  std::string variant;
+  const MatrixSource* source = nullptr;  ///< of the matrix, if it has one
+  bool own = false;
+  bool reference = false;  ///< not ours, but has to be right as ours have
+  std::int64_t rows = 0, entries = 0;
+  double relative_error = NAN;
+  Outcome outcome = Outcome::not_run;
+  std::string message;  ///< what went wrong
+
+  bool timed() const {
+    return outcome == Outcome::wrong || outcome == Outcome::right;
+  }
+};
 
 /// What an algorithm's plan looks like; only ours have one. Peers may have
 /// parameters.
@@ -30,35 +75,19 @@ struct PatternTimes {
   double update_us = NAN, analysis_us = NAN;
 };
 
-enum class Outcome {
-  not_run,
-  bad_input,  ///< no system to solve
-  failed,     ///< the algorithm raised an error
-  wrong,      ///< timed, but its relative error is beyond the tolerance
-  right
-};
-
-/// One algorithm on one matrix. Times in microseconds.
-struct SptrsvResult {
-  std::string matrix, algorithm, scalar;
+/// A triangular solve. Times in microseconds; the relative error is
+/// |x - x_ref|_inf / |x_ref|_inf.
+struct SptrsvResult : PerfResult {
   int rhs = 1;
   bool transfers = false;  ///< the copies of b and x are timed
   int solves = 0;          ///< SolveTiming::solves
-  std::int64_t rows = 0, entries = 0, levels = 0;
-  bool own = false;
+  std::int64_t levels = 0;
   PlanFacts plan;
   double analysis_us = NAN, update_us = NAN, solve_us = NAN;
-  double changed = 0;           ///< SolveTiming::changed
-  PatternTimes pattern;         ///< with so many entries changed
-  double relative_error = NAN;  ///< |x - x_ref|_inf / |x_ref|_inf
+  double changed = 0;    ///< SolveTiming::changed
+  PatternTimes pattern;  ///< with so many entries changed
   /// In units of eps, see BackwardErrors.
   double rowwise_error = NAN, normwise_error = NAN, componentwise_error = NAN;
-  Outcome outcome = Outcome::not_run;
-  std::string message;  ///< of bad_input and failed
-
-  bool timed() const {
-    return outcome == Outcome::wrong || outcome == Outcome::right;
-  }
 };
 
 }  // namespace PerfTest

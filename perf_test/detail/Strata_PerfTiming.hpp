@@ -32,41 +32,30 @@ double seconds(const ExecutionSpace& exec, int count, const Work& work) {
       .count();
 }
 
-/// Seconds of one `work`, the median of five, and of up to 20 within a tenth of
-/// a second, after a first one that warms up. Slow work is repeated less: no
-/// further repetition is begun after one second, and after ten seconds of
-/// warming up that is the answer.
-template <class ExecutionSpace, class Work>
-double median_seconds(const ExecutionSpace& exec, const Work& work) {
+/// Seconds of one `work` after a `prepare` that is not timed: the median of
+/// five, and of up to 20 within a tenth of a second, after a first one that
+/// warms up. Slow work is repeated less: no further repetition is begun after
+/// one second, and after ten seconds of warming up that is the answer.
+template <class ExecutionSpace, class Prepare, class Work>
+double median_seconds_after(const ExecutionSpace& exec, const Prepare& prepare,
+                            const Work& work) {
+  prepare();
   const double first = seconds(exec, 1, work);
   if (first > 10) return first;
   std::vector<double> samples;
   double spent = 0;
   while (samples.empty() || (samples.size() < 5 && spent < 1) ||
          (samples.size() < 20 && spent < 0.1)) {
-    samples.push_back(seconds(exec, 1, work));
-    spent += samples.back();
-  }
-  return median(samples);
-}
-
-/// Seconds of one `work` after a `prepare` that is not timed: the median of at
-/// least five, and of up to 20 within a second, after a first one that warms
-/// up. After ten seconds of warming up that is the answer.
-template <class ExecutionSpace, class Prepare, class Work>
-double median_seconds_after(const ExecutionSpace& exec, const Prepare& prepare,
-                            const Work& work) {
-  std::vector<double> samples;
-  double spent = 0;
-  prepare();
-  const double first = seconds(exec, 1, work);
-  if (first > 10) return first;
-  while (samples.size() < 5 || (samples.size() < 20 && spent < 1)) {
     prepare();
     samples.push_back(seconds(exec, 1, work));
     spent += samples.back();
   }
   return median(samples);
+}
+template <class ExecutionSpace, class Work>
+double median_seconds(const ExecutionSpace& exec, const Work& work) {
+  return median_seconds_after(
+      exec, [] {}, work);
 }
 
 /// Calls of `work` that take at least a millisecond together, so that the

@@ -2,7 +2,6 @@
 #ifndef STRATA_PERF_VALIDATION_TABLE_HPP
 #define STRATA_PERF_VALIDATION_TABLE_HPP
 
-#include <detail/Strata_PerfCsv.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <detail/Strata_PerfValidation.hpp>
 #include <ostream>

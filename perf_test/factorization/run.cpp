@@ -58,8 +58,8 @@ void require_hermitian(const FactorProblem<Scalar>& problem) {
 }
 
 template <class Scalar>
-FactorProblem<Scalar> load(const MatrixSource& source,
-                           const FactorizationSettings& settings) {
+FactorProblem<Scalar> load_problem(const MatrixSource& source,
+                                   const FactorizationSettings& settings) {
   using Kokkos::create_mirror_view_and_copy;
   using Matrix = typename FactorProblem<Scalar>::Matrix;
   const typename FactorProblem<Scalar>::ExecutionSpace exec;
@@ -112,48 +112,35 @@ FactorProblem<Scalar> load(const MatrixSource& source,
 }
 
 template <class Scalar>
-class Runner : public FactorizationRunner {
+class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
  public:
   explicit Runner(const FactorizationSettings& settings)
       : settings_(settings) {}
 
-  void run(benchmark::State& state, const MatrixSource& source,
-           FactorizationResult& result) override {
+ private:
+  using MatrixRunner<FactorizationResult, FactorProblem<Scalar>>::problem_;
+
+  std::unique_ptr<FactorProblem<Scalar>> load(
+      const MatrixSource& source) override {
     try {
-      take(source);
-    } catch (const std::exception& error) {
-      return give_up(state, Outcome::bad_input, error.what(), result);
+      return std::make_unique<FactorProblem<Scalar>>(
+          load_problem<Scalar>(source, settings_));
+    } catch (const std::runtime_error& error) {
+      if (settings_.dominant) throw;
+      throw std::runtime_error(error.what() +
+                               std::string("; --diagonal dominant may help"));
     }
+  }
+  void forget_algorithm() override { algorithm_.reset(); }
+
+  void measure(benchmark::State& state, FactorizationResult& result) override {
     result.rows = problem_->rows();
     result.entries = problem_->num_entries();
     result.levels = problem_->levels;
-    try {
-      prepare(result);
-      measure(state, result);
-    } catch (const std::exception& error) {
-      algorithm_.reset();
-      return give_up(state, Outcome::failed, error.what(), result);
-    }
-  }
-
- private:
-  void take(const MatrixSource& source) {
-    if (source_ == &source) {
-      if (!problem_) throw std::runtime_error(input_error_);
-      return;
-    }
-    algorithm_.reset();
-    problem_.reset();
-    source_ = &source;
-    try {
-      problem_ = std::make_unique<FactorProblem<Scalar>>(
-          load<Scalar>(source, settings_));
-    } catch (const std::exception& error) {
-      input_error_ =
-          source.name + ": " + error.what() +
-          (settings_.dominant ? "" : "; --diagonal dominant may help");
-      throw std::runtime_error(input_error_);
-    }
+    prepare(result);
+    result.numeric_us = 1e6 * timing_loop(state, exec_, batch_, [this] {
+                          algorithm_->compute(next_values());
+                        });
   }
 
   /// Checks the algorithm's answers and takes all times but that of the numeric
@@ -239,36 +226,8 @@ class Runner : public FactorizationRunner {
     batch_ = calls_per_batch(exec_, [&] { algorithm.compute(next_values()); });
   }
 
-  void measure(benchmark::State& state, FactorizationResult& result) {
-    result.numeric_us = 1e6 * timing_loop(state, exec_, batch_, [this] {
-                          algorithm_->compute(next_values());
-                        });
-    const bool right = result.outcome == Outcome::right;
-    if (!right) state.SetLabel("WRONG");
-    auto& counters = state.counters;
-    counters["rows"] = static_cast<double>(result.rows);
-    counters["nnz"] = static_cast<double>(result.entries);
-    counters["levels"] = static_cast<double>(result.levels);
-    counters["analysis_us"] = result.analysis_us;
-    counters["apply_us"] = result.apply_us;
-    // JSON has no infinity.
-    counters["relative_error"] =
-        std::min(result.relative_error, std::numeric_limits<double>::max());
-    counters["wrong"] = right ? 0 : 1;
-  }
-
-  static void give_up(benchmark::State& state, Outcome outcome,
-                      const std::string& message, FactorizationResult& result) {
-    result.outcome = outcome;
-    result.message = message;
-    state.SkipWithError(message.c_str());
-  }
-
   typename FactorProblem<Scalar>::ExecutionSpace exec_;
   FactorizationSettings settings_;
-  const MatrixSource* source_ = nullptr;
-  std::string input_error_;
-  std::unique_ptr<FactorProblem<Scalar>> problem_;
   std::unique_ptr<Factorizer<Scalar>> algorithm_;
   FactorizationResult known_;  // of algorithm_, without the numeric phase
   bool second_ = false;
@@ -278,11 +237,11 @@ class Runner : public FactorizationRunner {
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<FactorizationRunner> make_factorization_runner(
+std::unique_ptr<PerfRunner<FactorizationResult>> make_factorization_runner(
     const FactorizationSettings& settings) {
   return std::make_unique<Runner<Scalar>>(settings);
 }
-template std::unique_ptr<FactorizationRunner>
+template std::unique_ptr<PerfRunner<FactorizationResult>>
 make_factorization_runner<STRATA_PERF_SCALAR>(const FactorizationSettings&);
 
 }  // namespace PerfTest

@@ -7,20 +7,18 @@ namespace Strata {
 namespace PerfTest {
 
 template <class Scalar>
-class DenseRunnerOf : public DenseRunner {
+class Runner : public PerfRunner<DenseResult> {
  public:
-  explicit DenseRunnerOf(const DenseOptions& options) : options_(options) {}
+  explicit Runner(const DenseOptions& options) : options_(options) {}
 
   void run(benchmark::State& state, DenseResult& result) override {
     try {
-      load(result.system);
+      load({result.matrix, result.n, result.task});
       prepare(result);
       measure(state, result);
     } catch (const std::exception& error) {
       algorithm_.reset();
-      result.outcome = Outcome::failed;
-      result.message = error.what();
-      state.SkipWithError(error.what());
+      give_up(state, Outcome::failed, error.what(), result);
     }
   }
 
@@ -56,25 +54,16 @@ class DenseRunnerOf : public DenseRunner {
   void measure(benchmark::State& state, DenseResult& result) {
     if (options_.once || first_ > 1) {
       for (auto _ : state) state.SetIterationTime(first_);
-      result.seconds = first_;
+      result.us = 1e6 * first_;
     } else {
-      result.seconds =
-          timing_loop(state, Space(), 1, [this] { algorithm_->run(); });
+      result.us =
+          1e6 * timing_loop(state, Space(), 1, [this] { algorithm_->run(); });
     }
     const double limit =
         problem_->n() *
         static_cast<double>(std::numeric_limits<
                             typename DenseProblem<Scalar>::Real>::epsilon());
-    const bool right = backward_error_ <= limit;
-    result.outcome = right ? Outcome::right : Outcome::wrong;
-    if (!right) state.SetLabel("WRONG");
-    auto& counters = state.counters;
-    counters["n"] = result.system.n;
-    counters["gflops"] = result.operations() / result.seconds * 1e-9;
-    // JSON has neither infinity nor NaN.
-    counters["backward_error"] =
-        right ? backward_error_ : std::numeric_limits<double>::max();
-    counters["wrong"] = right ? 0 : 1;
+    result.outcome = backward_error_ <= limit ? Outcome::right : Outcome::wrong;
   }
 
   DenseOptions options_;
@@ -86,12 +75,13 @@ class DenseRunnerOf : public DenseRunner {
 };
 
 template <class Scalar>
-std::unique_ptr<DenseRunner> make_dense_runner(const DenseOptions& options) {
-  return std::make_unique<DenseRunnerOf<Scalar>>(options);
+std::unique_ptr<PerfRunner<DenseResult>> make_dense_runner(
+    const DenseOptions& options) {
+  return std::make_unique<Runner<Scalar>>(options);
 }
 
-template std::unique_ptr<DenseRunner> make_dense_runner<STRATA_PERF_SCALAR>(
-    const DenseOptions&);
+template std::unique_ptr<PerfRunner<DenseResult>>
+make_dense_runner<STRATA_PERF_SCALAR>(const DenseOptions&);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -26,8 +26,8 @@ struct StepProblem : FactorProblem<Scalar> {
 };
 
 template <class Scalar>
-StepProblem<Scalar> load(const MatrixSource& source,
-                         const KrylovSettings& settings) {
+StepProblem<Scalar> load_problem(const MatrixSource& source,
+                                 const KrylovSettings& settings) {
   using Kokkos::create_mirror_view_and_copy;
   using Problem = StepProblem<Scalar>;
   using Matrix = typename Problem::Matrix;
@@ -69,7 +69,7 @@ StepProblem<Scalar> load(const MatrixSource& source,
 }
 
 template <class Scalar>
-class Runner : public KrylovRunner {
+class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
   using Problem = StepProblem<Scalar>;
   using Space = typename Problem::ExecutionSpace;
   using Matrix = typename Problem::Matrix;
@@ -89,13 +89,6 @@ class Runner : public KrylovRunner {
     double solves = 0, products = 0, applications = 0, numeric = 0,
            preconditioner = 0, product_values = 0;
   };
-  /// A solve that does not get there: of the solver, or where the true residual
-  /// stays above the tolerance although the solver is content.
-  struct NotSolved : std::runtime_error {
-    NotSolved(const std::string& message, Outcome is)
-        : std::runtime_error(message), outcome(is) {}
-    Outcome outcome;
-  };
 
  public:
   explicit Runner(const KrylovSettings& settings)
@@ -104,40 +97,17 @@ class Runner : public KrylovRunner {
                    : narrow               ? 1e-4
                                           : 1e-8) {}
 
-  void run(benchmark::State& state, const MatrixSource& source,
-           KrylovPerfResult& result) override {
-    try {
-      take(source);
-    } catch (const std::exception& error) {
-      return give_up(state, Outcome::bad_input, error.what(), result);
-    }
+ private:
+  using MatrixRunner<KrylovPerfResult, StepProblem<Scalar>>::problem_;
+
+  std::unique_ptr<Problem> load(const MatrixSource& source) override {
+    return std::make_unique<Problem>(load_problem<Scalar>(source, settings_));
+  }
+
+  void measure(benchmark::State& state, KrylovPerfResult& result) override {
     result.rows = problem_->rows();
     result.entries = problem_->num_entries();
     result.steps = settings_.steps;
-    try {
-      measure(state, result);
-    } catch (const NotSolved& error) {
-      give_up(state, error.outcome, error.what(), result);
-    } catch (const std::exception& error) {
-      give_up(state, Outcome::failed, error.what(), result);
-    }
-  }
-
- private:
-  void take(const MatrixSource& source) {
-    if (source_ != &source) {
-      problem_.reset();
-      source_ = &source;
-      try {
-        problem_ = std::make_unique<Problem>(load<Scalar>(source, settings_));
-      } catch (const std::exception& error) {
-        input_error_ = source.name + ": " + error.what();
-      }
-    }
-    if (!problem_) throw std::runtime_error(input_error_);
-  }
-
-  void measure(benchmark::State& state, KrylovPerfResult& result) {
     const auto n = static_cast<std::int64_t>(problem_->rows());
     const Vector b(problem_->b.data(), n), x(problem_->x.data(), n);
     set_step(0);
@@ -181,15 +151,6 @@ class Runner : public KrylovRunner {
     result.outcome = Outcome::right;
 
     for (auto _ : state) state.SetIterationTime(1e-6 * result.total_us);
-    auto& counters = state.counters;
-    counters["rows"] = static_cast<double>(result.rows);
-    counters["nnz"] = static_cast<double>(result.entries);
-    counters["steps"] = result.steps;
-    counters["iterations_to_solve"] = static_cast<double>(result.iterations);
-    counters["ready_us"] = result.ready_us;
-    counters["numeric_us"] = result.numeric_us;
-    counters["apply_us"] = result.apply_us;
-    counters["relative_error"] = result.relative_error;
   }
 
   /// The values of a time step.
@@ -199,7 +160,8 @@ class Runner : public KrylovRunner {
   }
 
   /// Where the solve of `step` ends is worked out anew, which is not timed.
-  /// @throws NotSolved
+  /// @throws EndedBadly: the solver ended too early, or is content with a
+  /// residual that is too large
   /// @return whether the true residual is small enough, in `residual`
   bool is_there(int step, int round, const Solved& solved, const Vector& b,
                 const Vector& x, double& residual) {
@@ -208,8 +170,8 @@ class Runner : public KrylovRunner {
     std::ostringstream message;
     message << "time step " << step << ": the true residual is " << residual
             << ", the solver says " << solved.status;
-    if (!solved.converged) throw NotSolved(message.str(), Outcome::failed);
-    if (round == most_rounds) throw NotSolved(message.str(), Outcome::wrong);
+    if (!solved.converged) throw EndedBadly(message.str(), Outcome::failed);
+    if (round == most_rounds) throw EndedBadly(message.str(), Outcome::wrong);
     return false;
   }
 
@@ -270,32 +232,22 @@ class Runner : public KrylovRunner {
     return parts;
   }
 
-  static void give_up(benchmark::State& state, Outcome outcome,
-                      const std::string& message, KrylovPerfResult& result) {
-    result.outcome = outcome;
-    result.message = message;
-    state.SkipWithError(message.c_str());
-  }
-
   static constexpr int most_rounds = 5;
 
   Space exec_;
   KrylovSettings settings_;
   double tolerance_;
-  const MatrixSource* source_ = nullptr;
-  std::string input_error_;
-  std::unique_ptr<Problem> problem_;
 };
 
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<KrylovRunner> make_krylov_runner(
+std::unique_ptr<PerfRunner<KrylovPerfResult>> make_krylov_runner(
     const KrylovSettings& settings) {
   return std::make_unique<Runner<Scalar>>(settings);
 }
-template std::unique_ptr<KrylovRunner> make_krylov_runner<STRATA_PERF_SCALAR>(
-    const KrylovSettings&);
+template std::unique_ptr<PerfRunner<KrylovPerfResult>>
+make_krylov_runner<STRATA_PERF_SCALAR>(const KrylovSettings&);
 
 }  // namespace PerfTest
 }  // namespace Strata

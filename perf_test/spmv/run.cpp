@@ -96,95 +96,66 @@ struct CrsRow {
 };
 
 template <class Scalar>
-class Runner : public SpmvRunner {
+using SpmvMatrix =
+    KokkosSparse::CrsMatrix<Scalar, int, Kokkos::DefaultExecutionSpace, void,
+                            int>;
+
+template <class Scalar>
+class Runner : public MatrixRunner<SpmvResult, SpmvMatrix<Scalar>> {
   using Space = Kokkos::DefaultExecutionSpace;
-  using Matrix = KokkosSparse::CrsMatrix<Scalar, int, Space, void, int>;
+  using Matrix = SpmvMatrix<Scalar>;
   using Vectors = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Space>;
 
  public:
   explicit Runner(const SpmvSettings& settings) : settings_(settings) {}
 
-  void run(benchmark::State& state, const MatrixSource& source,
-           SpmvResult& result) override {
-    try {
-      load(source);
-    } catch (const std::exception& error) {
-      result.bad_input = true;
-      result.message = error.what();
-      state.SkipWithError(error.what());
-      return;
-    }
-    try {
-      make_vectors(result.vectors);
-      result.rows = A_.numRows();
-      result.entries = static_cast<std::int64_t>(A_.nnz());
-      result.useful_bytes =
-          static_cast<double>(result.entries) * (sizeof(Scalar) + sizeof(int)) +
-          static_cast<double>(result.rows + A_.numCols()) * result.vectors *
-              sizeof(Scalar);
-      const auto multiply = make(result);
-      Kokkos::deep_copy(y_, Scalar(std::numeric_limits<double>::quiet_NaN()));
-      multiply();
-      exec_.fence();
-      result.error = error();
-      result.right = result.error <= 1;
-      const int batch = calls_per_batch(exec_, multiply);
-      result.product_us = 1e6 * timing_loop(state, exec_, batch, multiply);
-      result.measured = true;
-    } catch (const OptionError& error) {
-      result.bad_input = true;
-      result.message = error.what();
-      state.SkipWithError(error.what());
-      return;
-    } catch (const std::exception& error) {
-      result.message = error.what();
-      state.SkipWithError(error.what());
-      return;
-    }
-    if (!result.right) state.SetLabel("WRONG");
-    auto& counters = state.counters;
-    counters["rows"] = static_cast<double>(result.rows);
-    counters["nnz"] = static_cast<double>(result.entries);
-    counters["vectors"] = result.vectors;
-    counters["build_us"] = result.build_us;
-    if (!std::isnan(result.update_us))  // JSON has none
-      counters["update_us"] = result.update_us;
-    counters["gbytes_per_second"] =
-        result.useful_bytes / result.product_us * 1e-3;
-    counters["padding"] = result.padding;
-    counters["wrong"] = result.right ? 0 : 1;
+ private:
+  std::unique_ptr<Matrix> load(const MatrixSource& source) override {
+    x_ = y_ = Vectors();
+    if (settings_.factor && is_poisson(source))
+      throw std::runtime_error("--factor does not go with poisson:N");
+    auto A = std::make_unique<Matrix>(
+        settings_.factor ? load_triangle<Matrix>(source, *settings_.factor,
+                                                 settings_.reorder)
+                         : load_whole_matrix<Matrix>(exec_, source));
+    if (A->numRows() == 0) throw std::runtime_error("no rows");
+    return A;
+  }
+  const Matrix& A() const { return *this->problem_; }
+
+  void measure(benchmark::State& state, SpmvResult& result) override {
+    make_vectors(result.vectors);
+    result.rows = A().numRows();
+    result.entries = static_cast<std::int64_t>(A().nnz());
+    result.useful_bytes =
+        static_cast<double>(result.entries) * (sizeof(Scalar) + sizeof(int)) +
+        static_cast<double>(result.rows + A().numCols()) * result.vectors *
+            sizeof(Scalar);
+    const auto multiply = make_if_allowed(result);
+    Kokkos::deep_copy(y_, Scalar(std::numeric_limits<double>::quiet_NaN()));
+    multiply();
+    exec_.fence();
+    result.relative_error = error();
+    const int batch = calls_per_batch(exec_, multiply);
+    result.product_us = 1e6 * timing_loop(state, exec_, batch, multiply);
+    result.outcome =
+        result.relative_error <= 1 ? Outcome::right : Outcome::wrong;
   }
 
- private:
-  void load(const MatrixSource& source) {
-    if (source_ == &source) {
-      if (!input_error_.empty()) throw std::runtime_error(input_error_);
-      return;
-    }
-    source_ = &source;
-    A_ = Matrix();
-    x_ = y_ = Vectors();
-    input_error_.clear();
+  /// Options that the library refuses are the command line's fault.
+  std::function<void()> make_if_allowed(SpmvResult& result) {
     try {
-      if (settings_.factor && is_poisson(source))
-        throw std::runtime_error("--factor does not go with poisson:N");
-      if (settings_.factor)
-        A_ =
-            load_triangle<Matrix>(source, *settings_.factor, settings_.reorder);
-      else
-        A_ = load_whole_matrix<Matrix>(exec_, source);
-      if (A_.numRows() == 0) throw std::runtime_error("no rows");
-    } catch (const std::exception& error) {
-      input_error_ = error.what();
-      throw;
+      return make(result);
+    } catch (const OptionError& error) {
+      throw EndedBadly(error.what(), Outcome::bad_input);
     }
   }
 
   void make_vectors(int vectors) {
     if (static_cast<int>(x_.extent(1)) == vectors) return;
     x_ = y_ = Vectors();
-    y_ = Vectors("y", A_.numRows(), vectors);
-    x_ = Vectors("x", A_.numCols(), vectors);
+    y_ = Vectors("y", A().numRows(), vectors);
+    x_ = Vectors("x", A().numCols(), vectors);
     const auto x = Kokkos::create_mirror_view(x_);
     std::uint64_t bits = 12345;
     const auto draw = [&] {
@@ -207,28 +178,28 @@ class Runner : public SpmvRunner {
     if (is_own_spmv(name)) {
       SellOptions options = settings_.sell;
       options.use_diagonals = name == "strata";
-      std::shared_ptr<SellMatrix<Scalar, Space>> A;
-      result.build_us =
-          1e6 * median_seconds(exec_, [&] {
-            A = std::make_shared<SellMatrix<Scalar, Space>>(exec_, A_, options);
-          });
+      std::shared_ptr<SellMatrix<Scalar, Space>> sell;
+      result.build_us = 1e6 * median_seconds(exec_, [&] {
+                          sell = std::make_shared<SellMatrix<Scalar, Space>>(
+                              exec_, A(), options);
+                        });
       result.update_us =
-          1e6 * median_seconds(exec_, [&] { A->update_values(exec_, A_); });
-      result.padding = A->report().padding();
-      result.chunk_rows = A->report().chunk_rows;
-      result.sigma = A->report().sigma;
-      result.lanes = A->report().lanes_per_row;
+          1e6 * median_seconds(exec_, [&] { sell->update_values(exec_, A()); });
+      result.padding = sell->report().padding();
+      result.chunk_rows = sell->report().chunk_rows;
+      result.sigma = sell->report().sigma;
+      result.lanes = sell->report().lanes_per_row;
       if (single) {
         const auto x = Kokkos::subview(x_, Kokkos::ALL(), 0);
         const auto y = Kokkos::subview(y_, Kokkos::ALL(), 0);
-        return [this, A, x, y] { A->apply(exec_, x, y); };
+        return [this, sell, x, y] { sell->apply(exec_, x, y); };
       }
-      return [this, A] { A->apply(exec_, x_, y_); };
+      return [this, sell] { sell->apply(exec_, x_, y_); };
     }
     if (name == "crs") {
-      const auto rows = static_cast<std::int64_t>(A_.numRows());
+      const auto rows = static_cast<std::int64_t>(A().numRows());
       const CrsRow<Matrix, Vectors> row{
-          A_.graph.row_map, A_.graph.entries, A_.values, x_, y_, rows};
+          A().graph.row_map, A().graph.entries, A().values, x_, y_, rows};
       const std::int64_t all = rows * static_cast<std::int64_t>(y_.extent(1));
       return [this, row, all] {
         Kokkos::parallel_for("crs", Detail::RangeOf<Space>(exec_, 0, all), row);
@@ -239,11 +210,12 @@ class Runner : public SpmvRunner {
         const auto x = Kokkos::subview(x_, Kokkos::ALL(), 0);
         const auto y = Kokkos::subview(y_, Kokkos::ALL(), 0);
         return [this, x, y] {
-          KokkosSparse::spmv("N", Scalar(1), A_, x, Scalar(0), y);
+          KokkosSparse::spmv("N", Scalar(1), A(), x, Scalar(0), y);
         };
       }
-      return
-          [this] { KokkosSparse::spmv("N", Scalar(1), A_, x_, Scalar(0), y_); };
+      return [this] {
+        KokkosSparse::spmv("N", Scalar(1), A(), x_, Scalar(0), y_);
+      };
     }
 #ifdef KOKKOS_ENABLE_CUDA
     if (starts_with(name, "cusparse_spmm"))
@@ -259,12 +231,12 @@ class Runner : public SpmvRunner {
     std::shared_ptr<Product> blocks;
     const Uplo uplo = uplo_of(*settings_.factor);
     result.build_us = 1e6 * median_seconds(exec_, [&] {
-                        blocks = std::make_shared<Product>(exec_, A_, uplo);
+                        blocks = std::make_shared<Product>(exec_, A(), uplo);
                       });
     result.update_us = std::numeric_limits<double>::quiet_NaN();
-    result.padding = 1 - static_cast<double>(A_.nnz()) /
+    result.padding = 1 - static_cast<double>(A().nnz()) /
                              static_cast<double>(blocks->num_slots());
-    result.chunk_rows = A_.numRows() / std::max(1, blocks->num_blocks());
+    result.chunk_rows = A().numRows() / std::max(1, blocks->num_blocks());
     result.sigma = result.lanes = 1;
     return [this, blocks] { blocks->multiply(exec_, x_, y_); };
   }
@@ -274,7 +246,7 @@ class Runner : public SpmvRunner {
   std::function<void()> make_peer(const std::string& name, SpmvResult& result) {
     std::shared_ptr<Peer> peer;
     result.build_us = 1e6 * median_seconds(exec_, [&] {
-                        peer = std::make_shared<Peer>(exec_, name, A_, x_, y_);
+                        peer = std::make_shared<Peer>(exec_, name, A(), x_, y_);
                       });
     return [peer] { peer->multiply(); };
   }
@@ -285,13 +257,13 @@ class Runner : public SpmvRunner {
         std::is_same<Scalar, float>::value ||
         std::is_same<Scalar, Kokkos::complex<float>>::value;
     double worst = 0;
-    const auto rows = static_cast<std::int64_t>(A_.numRows());
+    const auto rows = static_cast<std::int64_t>(A().numRows());
     Kokkos::parallel_reduce(
         "spmv::error",
         Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
             exec_, 0, rows * static_cast<std::int64_t>(y_.extent(1))),
-        ProductError<Matrix, Vectors>{A_.graph.row_map, A_.graph.entries,
-                                      A_.values, x_, y_,
+        ProductError<Matrix, Vectors>{A().graph.row_map, A().graph.entries,
+                                      A().values, x_, y_,
                                       short_digits ? 6e-8 : 1.2e-16, rows},
         Kokkos::Max<double>(worst));
     exec_.fence();
@@ -300,20 +272,18 @@ class Runner : public SpmvRunner {
 
   Space exec_;
   SpmvSettings settings_;
-  const MatrixSource* source_ = nullptr;
-  std::string input_error_;
-  Matrix A_;
   Vectors x_, y_;
 };
 
 }  // namespace
 
 template <class Scalar>
-std::unique_ptr<SpmvRunner> make_spmv_runner(const SpmvSettings& settings) {
+std::unique_ptr<PerfRunner<SpmvResult>> make_spmv_runner(
+    const SpmvSettings& settings) {
   return std::make_unique<Runner<Scalar>>(settings);
 }
-template std::unique_ptr<SpmvRunner> make_spmv_runner<STRATA_PERF_SCALAR>(
-    const SpmvSettings&);
+template std::unique_ptr<PerfRunner<SpmvResult>>
+make_spmv_runner<STRATA_PERF_SCALAR>(const SpmvSettings&);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -31,7 +31,7 @@ expect_refused("cut.mtx" ${good} --matrix ${work_dir}/cut.mtx
   --table ${work_dir}/table.csv)
 file(READ ${work_dir}/table.csv table)
 if(NOT table MATCHES "chain:20,strata,double,20,[0-9]+,1,"
-    OR table MATCHES "\ncut,")
+    OR NOT table MATCHES "\ncut,[^\n]*,bad_input,")
   message(SEND_ERROR "table beside a bad matrix:\n${table}")
 endif()
 
@@ -54,7 +54,7 @@ execute_process(COMMAND ${program} --gallery grid2d:9 --factor ilu0-u
 file(READ ${work_dir}/table.csv table)
 foreach(vectors 1 3)
   if(NOT code EQUAL 0
-      OR NOT table MATCHES "grid2d:9,strata_columns,double,81,[0-9]+,${vectors},[^\n]*,32,1,1,[^,\n]*,1\n"
+      OR NOT table MATCHES "grid2d:9,strata_columns,double,81,[0-9]+,${vectors},[^\n]*,32,1,1,[^,\n]*,right,,1\n"
       OR NOT table MATCHES "grid2d:9,strata_blocks,double,81,[0-9]+,${vectors},[^\n]*,1\n"
       OR NOT table MATCHES "grid2d:9,crs,double,81,[0-9]+,${vectors},[^\n]*,1\n")
     message(SEND_ERROR "SELL-32-1 of a factor: exit code ${code}\n${table}${errors}")

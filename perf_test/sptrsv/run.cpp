@@ -5,7 +5,6 @@
 #include <detail/Strata_PerfBackwardErrors.hpp>
 #include <detail/Strata_PerfInput.hpp>
 #include <detail/Strata_PerfRandomVectors.hpp>
-#include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <limits>
 #include <optional>
@@ -16,58 +15,43 @@ namespace Strata {
 namespace PerfTest {
 
 template <class Scalar>
-class Runner : public SptrsvRunner {
+class Runner : public MatrixRunner<SptrsvResult, Problem<Scalar>> {
  public:
   Runner(const SptrsvOptions& options, std::ostream& explanations)
       : options_(options), explanations_(explanations) {}
 
-  void run(benchmark::State& state, const MatrixSource& source,
-           const std::string& name, SptrsvResult& result) override {
-    try {
-      load(source);
-    } catch (const std::exception& error) {
-      return give_up(state, Outcome::bad_input, error.what(), result);
+ private:
+  using MatrixRunner<SptrsvResult, Problem<Scalar>>::problem_;
+
+  std::unique_ptr<Problem<Scalar>> load(const MatrixSource& source) override {
+    auto problem = std::make_unique<Problem<Scalar>>(load_problem<Scalar>(
+        source, options_.factor, options_.reorder, options_.rhs));
+    // Four times the tolerance's limit: nothing could be told right from
+    // wrong. Not-a-number and infinity come here too.
+    if (!(problem->substitution_error < 0.2)) {
+      std::ostringstream text;
+      text << "the system can't be solved in " << options_.scalar
+           << ": plain substitution's relative error is "
+           << problem->substitution_error
+           << "; use --scalar double or another --factor";
+      throw std::runtime_error(text.str());
     }
+    return problem;
+  }
+  void forget_algorithm() override { algorithm_.reset(); }
+
+  void measure(benchmark::State& state, SptrsvResult& result) override {
     result.rows = problem_->rows();
     result.entries =
         static_cast<std::int64_t>(problem_->matrix.graph.entries.extent(0));
     result.levels = problem_->levels;
-    try {
-      analyse(name, result);
-      measure(state, result);
-    } catch (const std::exception& error) {
-      algorithm_.reset();
-      return give_up(state, Outcome::failed, error.what(), result);
-    }
-  }
-
- private:
-  void load(const MatrixSource& source) {
-    if (source_ == &source) {
-      if (!problem_) throw std::runtime_error(input_error_);
-      return;
-    }
-    algorithm_.reset();
-    problem_.reset();
-    source_ = &source;
-    try {
-      auto problem = std::make_unique<Problem<Scalar>>(load_problem<Scalar>(
-          source, options_.factor, options_.reorder, options_.rhs));
-      // Four times the tolerance's limit: nothing could be told right from
-      // wrong. Not-a-number and infinity come here too.
-      if (!(problem->substitution_error < 0.2)) {
-        std::ostringstream text;
-        text << source.name << ": the system can't be solved in "
-             << options_.scalar << ": plain substitution's relative error is "
-             << problem->substitution_error
-             << "; use --scalar double or another --factor";
-        throw std::runtime_error(text.str());
-      }
-      problem_ = std::move(problem);
-    } catch (const std::exception& error) {
-      input_error_ = error.what();
-      throw;
-    }
+    analyse(result.algorithm, result);
+    result.solve_us = 1e6 * (options_.timing.solves > 0
+                                 ? mean_of_random_solves(state)
+                                 : timing_loop(state, exec_, batch_,
+                                               [this] { solve_as_timed(); }));
+    result.outcome = relative_error_ <= problem_->tolerance ? Outcome::right
+                                                            : Outcome::wrong;
   }
 
   void analyse(const std::string& name, SptrsvResult& result) {
@@ -129,42 +113,6 @@ class Runner : public SptrsvRunner {
     backward_ = backward_errors(*problem_, host_x_.data());
   }
 
-  void measure(benchmark::State& state, SptrsvResult& result) {
-    result.solve_us = 1e6 * (options_.timing.solves > 0
-                                 ? mean_of_random_solves(state)
-                                 : timing_loop(state, exec_, batch_,
-                                               [this] { solve_as_timed(); }));
-    const bool right = relative_error_ <= problem_->tolerance;
-    result.outcome = right ? Outcome::right : Outcome::wrong;
-    if (!right) state.SetLabel("WRONG");
-
-    auto& counters = state.counters;
-    counters["rows"] = static_cast<double>(result.rows);
-    counters["nnz"] = static_cast<double>(result.entries);
-    counters["levels"] = static_cast<double>(result.levels);
-    counters["analysis_us"] = result.analysis_us;
-    counters["update_us"] = result.update_us;
-    // JSON has no infinity.
-    const auto finite = [](double error) {
-      return std::min(error, std::numeric_limits<double>::max());
-    };
-    counters["relative_error"] = finite(result.relative_error);
-    counters["rowwise_error"] = finite(result.rowwise_error);
-    counters["normwise_error"] = finite(result.normwise_error);
-    counters["componentwise_error"] = finite(result.componentwise_error);
-    counters["wrong"] = right ? 0 : 1;
-    if (result.own) {
-      counters["subgraphs"] = static_cast<double>(result.plan.subgraphs);
-      counters["subgraph_levels"] = result.plan.subgraph_levels;
-      counters["external_share"] = result.plan.external_share;
-      counters["plan_bytes"] = static_cast<double>(result.plan.plan_bytes);
-      counters["merged_levels"] = result.plan.merged_levels;
-      counters["growth"] = result.plan.growth;
-      counters["unmerged_rows"] =
-          static_cast<double>(result.plan.unmerged_rows);
-    }
-  }
-
   auto host_b() {
     return Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace,
                         Kokkos::MemoryUnmanaged>(
@@ -210,19 +158,9 @@ class Runner : public SptrsvRunner {
     return mean;
   }
 
-  static void give_up(benchmark::State& state, Outcome outcome,
-                      const std::string& message, SptrsvResult& result) {
-    result.outcome = outcome;
-    result.message = message;
-    state.SkipWithError(message.c_str());
-  }
-
   typename Algorithm<Scalar>::ExecutionSpace exec_;
   SptrsvOptions options_;
   std::ostream& explanations_;
-  const MatrixSource* source_ = nullptr;
-  std::string input_error_;
-  std::unique_ptr<Problem<Scalar>> problem_;
   std::string algorithm_name_;
   std::unique_ptr<Algorithm<Scalar>> algorithm_;
   double analysis_us_ = 0, update_us_ = 0, relative_error_ = 0;
@@ -241,13 +179,13 @@ class Runner : public SptrsvRunner {
 };
 
 template <class Scalar>
-std::unique_ptr<SptrsvRunner> make_runner(const SptrsvOptions& options,
-                                          std::ostream& explanations) {
+std::unique_ptr<PerfRunner<SptrsvResult>> make_runner(
+    const SptrsvOptions& options, std::ostream& explanations) {
   return std::make_unique<Runner<Scalar>>(options, explanations);
 }
 
-template std::unique_ptr<SptrsvRunner> make_runner<STRATA_PERF_SCALAR>(
-    const SptrsvOptions&, std::ostream&);
+template std::unique_ptr<PerfRunner<SptrsvResult>>
+make_runner<STRATA_PERF_SCALAR>(const SptrsvOptions&, std::ostream&);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -95,7 +95,7 @@ def documents():
         number = module.DOCUMENT.number
         if number in found:
             raise UserError("%s.py and %s.py are both document %s" %
-                                 (found[number].__name__, stem, number))
+                            (found[number].__name__, stem, number))
         found[number] = module
     return dict(sorted(found.items()))
 
@@ -122,7 +122,7 @@ def commit_of_sources(given=""):
         return given or "unknown"
     if given:
         raise UserError("--commit is for sources without their history; these "
-                             "have it")
+                        "have it")
     changed = _git("status", "--porcelain", "--untracked-files=all")
     return _git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")
 

@@ -75,20 +75,14 @@ def has_bad_input(path):
         return False
 
 
-def scalars_of_build(folder):
-    """Strata_SCALARS of a build folder, with what the pages need."""
-    have = []
+def cache_of(folder):
+    """{variable: value} of CMake's cache in a build folder."""
     try:
-        with open(os.path.join(folder, "CMakeCache.txt"),
-                  encoding="utf-8") as file:
-            for line in file:
-                match = re.match(r"Strata_SCALARS:\w+=(.*)", line)
-                if match:
-                    have = match.group(1).split(";")
+        with open(os.path.join(folder, "CMakeCache.txt"), encoding="utf-8") as file:
+            return {match.group(1): match.group(2).strip() for match in (
+                re.match(r"([^#/:]+):\w+=(.*)", line) for line in file) if match}
     except OSError:
-        pass
-    order = ["float", "double", "complex_float", "complex_double"]
-    return [s for s in order if s in have or s in ("float", "double")]
+        return {}
 
 
 class Build:
@@ -108,9 +102,12 @@ class Build:
 
     def _build(self):
         folder = os.path.join(ROOT, "build", self.backend + "-release")
+        # What a build has already, and what the pages need.
+        have = cache_of(folder).get("Strata_SCALARS", "").split(";")
+        scalars = ["float", "double"] + [s for s in ("complex_float", "complex_double")
+                                         if s in have]
         command = [os.path.join(ROOT, "scripts", "build"), "--backend",
-                   self.backend, "--plots", "--scalars",
-                   ";".join(scalars_of_build(folder))]
+                   self.backend, "--plots", "--scalars", ";".join(scalars)]
         if self.arch:
             command += ["--arch", self.arch]
         command += ["--cublas"] * self.cublas
@@ -118,24 +115,19 @@ class Build:
                               stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise UserError("scripts/build --backend %s ended with exit "
-                                 "code %d" % (self.backend, done.returncode))
+                            "code %d" % (self.backend, done.returncode))
         return done.stdout.strip()
 
     def program(self, name):
         path = os.path.join(self.folder, "perf_test", "strata_perf_" + name)
         if not os.access(path, os.X_OK):
             raise UserError("%s is missing: build strata_perf_%s there, or "
-                                 "leave --build out" % (path, name))
+                            "leave --build out" % (path, name))
         return path
 
     def cache(self, variable):
         """A variable of CMake's cache; empty where there is none."""
-        with open(os.path.join(self.folder, "CMakeCache.txt"),
-                  encoding="utf-8") as file:
-            for line in file:
-                if line.startswith(variable + ":"):
-                    return line.split("=", 1)[1].strip()
-        return ""
+        return cache_of(self.folder).get(variable, "")
 
 
 def environment():

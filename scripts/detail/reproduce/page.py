@@ -166,7 +166,7 @@ class Page:
         rows = [[text_of(cell) for cell in row] for row in rows]
         if not rows:
             raise UserError("a table of %s has no rows" %
-                                 ", ".join(header))
+                            ", ".join(header))
         lines = ["| " + " | ".join(header) + " |",
                  "|" + "|".join("---" if c < left or c in words else "---:"
                                 for c in range(len(header))) + "|"]
@@ -257,7 +257,7 @@ class Page:
             raise UserError("nothing was measured")
         if not self._differences or not self._sizes:
             raise UserError("the page does not say what differs, or which "
-                                 "sizes it has")
+                            "sizes it has")
         document = self.document
         out = ["# %s %d: %s" % (document.short_authors, document.year,
                                 document.title),

@@ -19,7 +19,7 @@ NAMES = {"strata": "Strata", "dgbsv": "LAPACK dgbsv",
 
 
 def times(rows, x, parallel, column="total us"):
-    """{algorithm: {x: microseconds}}, without lower bounds
+    """{algorithm: {x: microseconds}}
 
     @param parallel what row_by_row_parallel is called
     @param column   "us" for the solve alone

@@ -112,11 +112,9 @@ struct IncompleteFactorizationReport {
   /// host or with `enqueue_updates` those that an update computes beside them,
   /// and with FactorPrecision::single both factors' values in float.
   std::size_t factor_bytes = 0;
-  /// Bytes that the elimination keeps for other values: the order of rows (on a
-  /// host where several threads share them, with a word for each), and on a GPU
-  /// the recipe; with `enqueue_updates`, A's pattern, with a shift A's values,
-  /// on a GPU a value for each entry of U, and on a host the
-  /// workspace of the threads;
+  /// Bytes that the elimination keeps for other values: on a GPU the order of
+  /// rows and the recipe; with `enqueue_updates`, A's pattern, with a shift A's
+  /// values, on a GPU a value for each entry of U, and on a host the workspace;
   /// with replaced pivots, a real number a row; with fill, the filled matrix
   /// and where A's values go in it; for incomplete Cholesky A's values, if
   /// updates are enqueued or triangles have differed, and a pattern if A's is

@@ -91,10 +91,8 @@ class IncompleteFactors {
 /// entries, or of more than 32 where these are few, are eliminated entry by
 /// entry instead, with a list of multiplications for each; where the lists
 /// would have more than 2^20 multiplications and more than four for each entry
-/// of the matrix, such rows look their columns up. On a host as many
-/// threads share the rows as are predicted to be fastest, at most one a core:
-/// often one, for rows in the order of their numbers; several take rows by
-/// level sets, or blocks of some hundred rows.
+/// of the matrix, such rows look their columns up. On a host one
+/// thread eliminates the rows in the order of their numbers.
 ///
 /// On a GPU, a matrix that has 2^32 entries or more, or a row of more than
 /// 65,535 entries from its diagonal on, or that needs 2^34 searches or more for
@@ -113,9 +111,9 @@ class IncompleteFactors {
 /// by entry 4 bytes an entry, a value for each of L, and 8 bytes a
 /// multiplication: MemoryError where there is no room for it. While the plan is
 /// made 150 bytes a row, most of them from the memory pool, 12 an entry of L,
-/// and 40 a multiplication of the lists. On a host with several threads about
-/// 60 bytes a row and 12 an entry of L while shares are found, and for each
-/// thread that has one 4 bytes a row and the values of the longest row.
+/// and 40 a multiplication of the lists. On a host, while it eliminates, 4
+/// bytes a row and the values of the longest row, and for columns of 64 bits
+/// copies of A's and U's with 32.
 ///
 /// Waits for `exec` and returns when both factors are complete. A is not
 /// changed; it may be const-valued or unmanaged, and the factors have memory of

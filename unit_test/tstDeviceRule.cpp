@@ -15,7 +15,7 @@ using Detail::DeviceRule;
 /// A system on an H100.
 DeviceFeatures on_h100(double rows, double entries, int levels, int merged,
                        double near) {
-  return {rows, entries, levels, merged, true, near, 1024, 32, 132};
+  return {rows, entries, levels, merged, near, 1024, 32, 132};
 }
 bool takes_subgraphs(const DeviceFeatures& f) {
   return DeviceRule::choose(f).algorithm == Algorithm::sync_free_subgraphs;
@@ -32,8 +32,7 @@ TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
     const double rows = double(levels) * (1 + below(turn % 3 == 0 ? 20 : 5000));
     DeviceFeatures f = on_h100(rows, rows * below(60), levels, 1 + below(15),
                                below(100) / 100.);
-    f.may_merge = turn % 5 != 0;
-    if (!f.may_merge) f.merged_levels = 1;
+    if (turn % 5 == 0) f.merged_levels = 1;
     const auto found = DeviceRule::choose(f), again = DeviceRule::choose(f);
     EXPECT_EQ(found.algorithm, again.algorithm);
     EXPECT_EQ(found.reason, again.reason);
@@ -70,17 +69,19 @@ TEST(DeviceRule, SubgraphsAreForLongRowsAndForManyComponents) {
 }
 
 TEST(DeviceRule, WithoutMergingSubgraphsAreForWiderLevelSets) {
-  const auto unmerged = [](double rows, int levels, double near) {
-    DeviceFeatures f = on_h100(rows, 3 * rows, levels, 1, near);
-    f.may_merge = false;
-    return takes_subgraphs(f);
+  const auto unmerged = [](double rows, double of_row, int levels,
+                           double near) {
+    return takes_subgraphs(on_h100(rows, of_row * rows, levels, 1, near));
   };
-  EXPECT_TRUE(unmerged(1000000, 1999, 0.5));   // grid2d:1000
-  EXPECT_FALSE(unmerged(1000000, 298, 0.66));  // grid3d:100
-  EXPECT_FALSE(unmerged(10240, 13, 0.5));      // few level sets, wide
-  EXPECT_TRUE(unmerged(1138, 21, 0.9));        // few, narrow
-  EXPECT_FALSE(unmerged(1138, 21, 0.1));
-  EXPECT_FALSE(unmerged(1000, 1, 1));
+  EXPECT_TRUE(unmerged(1000000, 2, 1999, 0.5));   // grid2d:1000
+  EXPECT_FALSE(unmerged(1000000, 3, 298, 0.66));  // grid3d:100
+  EXPECT_TRUE(unmerged(17758, 3, 174, 0.3));      // memplus
+  EXPECT_FALSE(unmerged(17758, 3, 174, 0.2));
+  EXPECT_FALSE(unmerged(10240, 4, 13, 0.5));  // few level sets
+  // Near rows, and long ones.
+  EXPECT_TRUE(unmerged(300000, 3, 20, 0.9));
+  EXPECT_TRUE(unmerged(2000, 80, 200, 0.1));
+  EXPECT_FALSE(unmerged(1000, 0, 1, 1));
 }
 
 /// What is wide on one card is narrow on another.

@@ -204,7 +204,7 @@ class AlgorithmChoice {
                                                      : PackingShape().max_rows;
       return DeviceRule::choose(
           {double(sizes.rows), double(sizes.edges), levels, merging.levels,
-           selection_.may_merge(), merging.neighbours.near,
+           merging.neighbours.near,
            std::min(rows, Subgraphs::template max_local<0>(exec) - 1),
            lane_width<ExecutionSpace>, num_multiprocessors(exec)});
     } else {

@@ -20,10 +20,9 @@ struct RuleChoice {
 struct DeviceFeatures {
   double rows, entries;  ///< entries beside the diagonal
   int levels;
-  /// Level sets that `sync_free` would merge into one, and whether it may merge
-  /// any: the accuracy asked for and several right-hand sides don't allow it.
+  /// Level sets that `sync_free` would merge into one: 1 if it does not pay,
+  /// and for several right-hand sides and componentwise accuracy.
   int merged_levels;
-  bool may_merge;
   /// Share of the entries that lead to one of the 256 rows before their own.
   double near_share;
   /// Rows of a sub-graph at most, for what the scratch of a team holds.
@@ -49,8 +48,6 @@ struct DeviceFeatures {
 /// process on a kind of card. `scripts/fit_choice` fits the thresholds to the
 /// tables of docs/tables, prints how well the rule does on systems that it was
 /// not fitted to, and checks with --check that these are the fitted ones.
-/// Those of plans that merge no level sets are not fitted: the choices of 32
-/// systems, whose tables are in docs/benchmarks.md, keep to them.
 struct DeviceRule {
   /// Of a sub-graph: from which on it gains, if at least a share of `near` of
   /// the entries is near, so that values come from the sub-graph itself; and
@@ -67,14 +64,18 @@ struct DeviceRule {
   /// lane of one warp a multiprocessor.
   static constexpr double near_all = 0.91;
   static constexpr double rows_of_lane = 0.71;
-  /// Where no level sets can be merged: of a sub-graph, and of a triangle with
-  /// sub-graphs of fewer.
-  static constexpr double unmerged_levels = 7, few_unmerged_levels = 1;
-  static constexpr int least_unmerged_levels = 64;
+  /// If no level sets are merged: of a sub-graph and of the whole triangle, and
+  /// the share of near entries that goes with these;
+  static constexpr double unmerged_levels = 1.2, unmerged_levels_in_all = 30;
+  static constexpr double unmerged_near = 0.27;
+  /// entries of a row for each lane; and the share of near entries with which
+  /// sub-graphs gain in any case.
+  static constexpr double unmerged_entries_of_lane = 1.4;
+  static constexpr double unmerged_near_all = 0.77;
 
   static RuleChoice choose(const DeviceFeatures& f) {
     const std::string why =
-        f.may_merge ? why_subgraphs(f) : why_unmerged_subgraphs(f);
+        f.merged_levels > 1 ? why_subgraphs(f) : why_unmerged_subgraphs(f);
     if (!why.empty()) return {Algorithm::sync_free_subgraphs, why};
     return {Algorithm::sync_free,
             f.levels < 2 ? "no row waits for another one"
@@ -104,12 +105,16 @@ struct DeviceRule {
     return "";
   }
   static std::string why_unmerged_subgraphs(const DeviceFeatures& f) {
-    if (f.levels < 2 || f.near_share < near) return "";
-    const double levels = f.levels_of_subgraph();
-    if (levels < few_unmerged_levels) return "";
-    if (levels < unmerged_levels && f.levels < least_unmerged_levels) return "";
-    return "no level sets can be merged, and a sub-graph has some: " +
-           numbers(f);
+    if (f.levels < 2) return "";
+    if (f.entries_of_row() >= unmerged_entries_of_lane * f.lanes)
+      return "rows have more entries than a warp has lanes: " + numbers(f);
+    if (f.near_share >= unmerged_near_all)
+      return "sub-graphs need little from each other: " + numbers(f);
+    if (f.near_share >= unmerged_near && f.levels >= unmerged_levels_in_all &&
+        f.levels_of_subgraph() >= unmerged_levels)
+      return "no level sets are merged, and a sub-graph has some: " +
+             numbers(f);
+    return "";
   }
   /// The features that decide, for the report.
   static std::string numbers(const DeviceFeatures& f) {

@@ -74,10 +74,12 @@ class Selection {
                                                        : options.merged_levels;
   }
   bool levels_are_named() const { return options.merged_levels > 0; }
-  /// Whether `sync_free` may merge level sets: with one right-hand side, and on
-  /// hosts, where the first thread does all anyway, if that is asked for.
+  /// Whether `sync_free` may merge level sets: if there are two, with one
+  /// right-hand side, and on hosts, where the first thread does all anyway, if
+  /// that is asked for.
   bool may_merge() const {
-    return options.max_right_hand_sides == 1 && merged_levels() != 1 &&
+    return report.levels > 1 && options.max_right_hand_sides == 1 &&
+           merged_levels() != 1 &&
            (is_gpu<ExecutionSpace> || levels_are_named());
   }
   /// How many level sets `sync_free` merges. A GPU looks at a sample of the

@@ -242,13 +242,14 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       const LevelSetRun<Scalar, ExecutionSpace, R> kernel{
           this->system(b, x), level_chunk_map_, run.first_level,
           run.last_level,     run.teams,        columns};
-      if constexpr (on_device)
+      if constexpr (on_device) {
         Kokkos::parallel_for(label,
                              Kokkos::TeamPolicy<ExecutionSpace>(
                                  exec, run.teams * blocks, team_size),
                              kernel);
-      else
+      } else {
         launch_on_host(label, exec, run, SolveLevelChunk<R>{kernel});
+      }
     }
   }
   /// One chunk by a host's thread.

@@ -15,7 +15,7 @@ using Detail::DeviceRule;
 /// A system on an H100.
 DeviceFeatures on_h100(double rows, double entries, int levels, int merged,
                        double near) {
-  return {rows, entries, levels, merged, near, 1024, 32, 132};
+  return {rows, entries, levels, merged, 1, near, 1024, 32, 132};
 }
 bool takes_subgraphs(const DeviceFeatures& f) {
   return DeviceRule::choose(f).algorithm == Algorithm::sync_free_subgraphs;
@@ -82,6 +82,9 @@ TEST(DeviceRule, WithoutMergingSubgraphsAreForWiderLevelSets) {
   EXPECT_TRUE(unmerged(300000, 3, 20, 0.9));
   EXPECT_TRUE(unmerged(2000, 80, 200, 0.1));
   EXPECT_FALSE(unmerged(1000, 0, 1, 1));
+  auto several = on_h100(300000, 900000, 20, 1, 0.9);
+  several.columns = 8;
+  EXPECT_FALSE(takes_subgraphs(several));
 }
 
 /// What is wide on one card is narrow on another.

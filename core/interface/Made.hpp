@@ -70,8 +70,7 @@ struct Internals {
   static const auto& storage(const Matrix& matrix) {
     return matrix.storage();
   }
-  /// Of two colours and incomplete Cholesky; null elsewhere, and where there
-  /// was no memory for it.
+  /// Of two colours and incomplete Cholesky; null elsewhere.
   template <class Preconditioner>
   static auto reduced(const Preconditioner& preconditioner) {
     return preconditioner.reduced();

@@ -213,20 +213,6 @@ struct CheckAllRows {
   }
 };
 
-/// Runs one of the checks over all rows and raises what it finds.
-template <class ExecutionSpace, class Check>
-void raise_factor_faults(const char* label, const ExecutionSpace& exec,
-                         std::int64_t rows, const Check& check) {
-  std::int64_t first = no_factor_fault;
-  Kokkos::parallel_reduce(
-      label,
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows),
-      check, Kokkos::Min<std::int64_t>(first));
-  exec.fence();
-  raise_factor_fault(first);
-}
-
 /// Raises what FactorInputStages have found.
 template <class MemorySpace, class Scalar>
 void raise_input_fault(const CrsArrays<Scalar>& A,

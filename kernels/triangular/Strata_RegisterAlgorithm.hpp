@@ -37,7 +37,8 @@ using MultiVectorRef = Detail::MultiVectorRef<T>;
 /// Registers an algorithm for the scalar and the execution space of its
 /// `Registration`, a class without arguments to its constructor that derives
 /// from AlgorithmRegistration. From then on every TriangularSolver of these
-/// types considers it, `algorithm_from_string(name)` finds it, and reports,
+/// types knows it, and `automatic` chooses it for the systems of which its
+/// `why_suited` says why; `algorithm_from_string(name)` finds it, and reports,
 /// messages and benchmarks call it by that name. The same name for other
 /// scalars or execution spaces stands for the same algorithm.
 ///

@@ -178,7 +178,8 @@ class AlgorithmChoice {
     }
     const RuleChoice rule = choose_by_rule();
     prefer(rule.algorithm, rule.reason);
-    const std::string smaller = "what the rule prefers does not fit";
+    const std::string smaller =
+        "what was preferred can't be made, or does not fit";
     if constexpr (is_gpu<ExecutionSpace>) {
       prefer(Algorithm::sync_free, smaller);
       prefer(Algorithm::level_sets, smaller);
@@ -204,7 +205,7 @@ class AlgorithmChoice {
                                                      : PackingShape().max_rows;
       return DeviceRule::choose(
           {double(sizes.rows), double(sizes.edges), levels, merging.levels,
-           merging.neighbours.near,
+           options.max_right_hand_sides, merging.neighbours.near,
            std::min(rows, Subgraphs::template max_local<0>(exec) - 1),
            lane_width<ExecutionSpace>, num_multiprocessors(exec)});
     } else {

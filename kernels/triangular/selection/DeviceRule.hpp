@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_RULE_HPP
 
 #include <Strata_TriangularOptions.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -23,6 +24,7 @@ struct DeviceFeatures {
   /// Level sets that `sync_free` would merge into one: 1 if it does not pay,
   /// and for several right-hand sides and componentwise accuracy.
   int merged_levels;
+  std::int64_t columns;  ///< right-hand sides
   /// Share of the entries that lead to one of the 256 rows before their own.
   double near_share;
   /// Rows of a sub-graph at most, for what the scratch of a team holds.
@@ -108,7 +110,9 @@ struct DeviceRule {
     if (f.levels < 2) return "";
     if (f.entries_of_row() >= unmerged_entries_of_lane * f.lanes)
       return "rows have more entries than a warp has lanes: " + numbers(f);
-    if (f.near_share >= unmerged_near_all)
+    // Sub-graphs on wide level sets have few rows of each: with several
+    // right-hand sides, `sync_free` reads as many bytes and waits less.
+    if (f.near_share >= unmerged_near_all && f.columns == 1)
       return "sub-graphs need little from each other: " + numbers(f);
     if (f.near_share >= unmerged_near && f.levels >= unmerged_levels_in_all &&
         f.levels_of_subgraph() >= unmerged_levels)

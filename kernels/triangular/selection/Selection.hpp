@@ -139,12 +139,6 @@ class Selection {
     for (Candidate& candidate : candidates_)
       if (candidate.registration == &registration) rule_out(candidate, why);
   }
-  /// Whether some candidates were ruled out for their bytes.
-  bool any_over_budget() const {
-    for (const Candidate& candidate : candidates_)
-      if (candidate.ruled_out && !budget.allows(candidate.bytes)) return true;
-    return false;
-  }
   static std::string needs(const Candidate& candidate) {
     return bytes_needed(candidate.bytes, candidate.made);
   }

@@ -46,11 +46,15 @@ class SyncFreeRegistration
                    : selection.levels_are_named() ? selection.merged_levels()
                                                   : selection.merging().levels);
   }
-  /// With fewer merged level sets, which take less memory.
+  /// With fewer merged level sets, which take less memory; with none, if their
+  /// number is named and the algorithm is not.
   void consider_smaller(Selection& selection,
                         const Candidate& dropped) override {
-    if (dropped.merged_levels > 1 && !selection.levels_are_named())
+    if (dropped.merged_levels == 1) return;
+    if (!selection.levels_are_named())
       add(selection, selection.merging().fewer(dropped.merged_levels - 1));
+    else if (selection.is_automatic())
+      add(selection, 1);
   }
 
   bool consider_fewer_levels(Selection& selection, Candidate& inaccurate,

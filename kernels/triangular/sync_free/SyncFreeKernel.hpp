@@ -234,7 +234,6 @@ struct SyncFreeSolve {
 
   /// @param turn  its `begin` is called when the loads of the plan are under
   ///              way, before any other; `pass_on` before the warp waits
-  /// @return what finish() does, 0 in lanes without a row
   /// @tparam near  dependencies are stored as distances
   template <int count, bool near, class Turn>
   KOKKOS_INLINE_FUNCTION void solve(const RowChunk& chunk, int lane,

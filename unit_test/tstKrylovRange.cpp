@@ -594,9 +594,16 @@ void keep_to_units(double factor) {
   // b = 0 has x = 0.
   auto none = solve;
   none.b = zero;
+  for (const double guessed : {3., factor}) {
+    none.x.assign(n, guessed);
+    EXPECT_TRUE(none().converged());
+    EXPECT_EQ(none.x, zero);
+  }
+  none.x[3] = std::nan("");
+  EXPECT_EQ(none().status, decltype(none().status)::not_finite);
   none.x = guess;
-  EXPECT_TRUE(none().converged());
-  EXPECT_EQ(none.x, zero);
+  none.x[5] = infinity;
+  EXPECT_EQ(none().status, decltype(none().status)::not_finite);
   // A solution beyond the numbers of double, or below.
   auto beyond = solve;
   beyond.x = zero;

@@ -115,11 +115,33 @@ int operator_exponent(
   return std::abs(exponent) <= ordinary_exponent ? 0 : exponent;
 }
 
+/// Solves A x = 0 again, from x = 0, if the first solve broke down although the
+/// x given is finite: its residual is out of range. Waits for `exec`.
+template <class Scalar, class ExecutionSpace, class Options, class Solve,
+          class Result>
+Result solve_zero_rhs(const ExecutionSpace& exec, const Options& options,
+                      const KrylovOperator<Scalar, ExecutionSpace>& A,
+                      const StridedBlock& b, const StridedBlock& x,
+                      const Solve& solve, const Result& broken) {
+  if (!is_finite(largest_part<Scalar>(exec, x))) return broken;
+  const auto zero = make_unfilled<
+      Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>>(
+      "Strata::Krylov::zero", b.extent[0]);
+  Kokkos::deep_copy(exec, zero, Scalar(0));
+  const auto result = solve(options, A, b, strided_block(zero));
+  if (result.converged()) {
+    Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
+                      Scalar(0));
+    exec.fence();
+  }
+  return result;
+}
+
 /// Returns solve(options, A, b, x), or, where that fails before it has changed
 /// x, the result of solving once more for b of size 1, and an A of size 1 if
-/// A M^-1 needs that; x and all norms are of the system given. An x that has
-/// changed may be out of range: x is left alone then, and the status is
-/// not_finite.
+/// A M^-1 needs that; x and all norms are of the system given. If b is zero,
+/// x becomes zero, however large it was. An x that has changed may be out of
+/// range: x is left alone then, and the status is not_finite.
 ///
 /// Cost: nothing unless a solve breaks down before it has changed x. Then three
 /// vectors, a product, and the time of a second solve if numbers are not
@@ -142,7 +164,8 @@ auto solve_in_range(const ExecutionSpace& exec, const Options& options,
       !left_x_alone())
     return result;
   const double size = largest_part<Scalar>(exec, b);
-  if (!(size > 0) || !is_finite(size)) return result;
+  if (size == 0) return solve_zero_rhs(exec, options, A, b, x, solve, result);
+  if (!is_finite(size)) return result;
 
   const auto vector = [&] {
     return make_unfilled<Vector>("Strata::Krylov::scaled", b.extent[0]);

@@ -89,7 +89,6 @@ template <class Scalar, class ExecutionSpace>
 struct FactorPanel {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  using Real = typename BandRealOf<Scalar>::type;
   static constexpr int w = band_panel_width;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = is_gpu<ExecutionSpace> ? 512 : 1;
@@ -129,46 +128,28 @@ struct FactorPanel {
     return best;
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int system = team.league_rank();
-    const int thread = team.team_rank(), threads = team.team_size();
-    const int n = static_cast<int>(A.size - first < w ? A.size - first : w);
-    char* const scratch = aligned_scratch(team, scratch_bytes - 16);
-    Best* const shared = reinterpret_cast<Best*>(scratch);
-    Scalar* const pivot_row = reinterpret_cast<Scalar*>(shared + warps);
-    int* const row = reinterpret_cast<int*>(pivot_row + w);
-    int* const from = row + PanelExchanges<ExecutionSpace>::room;
-    int* const found = from + PanelExchanges<ExecutionSpace>::room;
-    int count = n;
-    for (int t = thread; t < n; t += threads)
-      row[t] = static_cast<int>(first) + t, from[t] = t;
+  /// The list of exchanges in scratch: after all of them, row `row[t]` is to
+  /// contain what was in row `row[from[t]]`. Every thread has the same count.
+  struct Exchanges {
+    int *row, *from, *found;
+    int count;
 
-    Best mine = none();
-    {
-      const std::int64_t end = last_row(first);
-      for (std::int64_t r = first + thread; r <= end; r += threads)
-        mine.join({static_cast<double>(pivot_size(*A.at(system, r, first))),
-                   static_cast<int>(r), 0});
+    KOKKOS_INLINE_FUNCTION void begin(const Member& team, std::int64_t first,
+                                      int n) {
+      count = n;
+      for (int t = team.team_rank(); t < n; t += team.team_size())
+        row[t] = static_cast<int>(first) + t, from[t] = t;
     }
-    for (int k = 0; k < n; ++k) {
-      const std::int64_t c = first + k, end = last_row(c);
-      const Best best = best_of(team, mine, shared);
-      // A column of NaN has no best; the check of the input reports it.
-      const std::int64_t p = best.size < 0 ? c : best.row;
-      const bool singular = !(best.size > 0);
-      // A pivot of Inf comes of overflow, and the smallest numbers have no
-      // reciprocal.
-      using Real = decltype(pivot_size(Scalar()));
-      const auto size = static_cast<Real>(best.size);
-      const Real back = Real(1) / size;
-      const bool overflow =
-          !singular && (size - size != Real(0) || back - back != Real(0));
-      // The exchange in the list, and in the panel.
+    /// Exchanges row k of the panel of n rows with matrix row p.
+    KOKKOS_INLINE_FUNCTION void exchange(const Member& team, int k,
+                                         std::int64_t first, std::int64_t p,
+                                         int n) {
+      const int thread = team.team_rank();
       int place = static_cast<int>(p - first);
       if (place >= n) {
         if (thread == 0) *found = count;
         team.team_barrier();
-        for (int t = n + thread; t < count; t += threads)
+        for (int t = n + thread; t < count; t += team.team_size())
           if (row[t] == p) *found = t;
         team.team_barrier();
         place = *found;
@@ -178,16 +159,37 @@ struct FactorPanel {
           ++count;
         }
       }
-      if (thread == 0) {
-        const int other = from[place];
-        from[place] = from[k];
-        from[k] = other;
-        pivots(system * A.size + c) = p;
-        if (singular || overflow)
-          Kokkos::atomic_fetch_min(
-              &fault(overflow ? BandFaults::overflow : BandFaults::pivot),
-              static_cast<unsigned long long>(system * A.size + c));
-      }
+      if (thread != 0) return;
+      const int other = from[place];
+      from[place] = from[k];
+      from[k] = other;
+    }
+  };
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int system = team.league_rank();
+    const int thread = team.team_rank(), threads = team.team_size();
+    const int n = static_cast<int>(A.size - first < w ? A.size - first : w);
+    char* const scratch = aligned_scratch(team, scratch_bytes - 16);
+    Best* const shared = reinterpret_cast<Best*>(scratch);
+    Scalar* const pivot_row = reinterpret_cast<Scalar*>(shared + warps);
+    int* const row = reinterpret_cast<int*>(pivot_row + w);
+    int* const from = row + PanelExchanges<ExecutionSpace>::room;
+    Exchanges list{row, from, from + PanelExchanges<ExecutionSpace>::room, 0};
+    list.begin(team, first, n);
+
+    Best mine = none();
+    for (std::int64_t r = first + thread; r <= last_row(first); r += threads)
+      mine.join({static_cast<double>(pivot_size(*A.at(system, r, first))),
+                 static_cast<int>(r), 0});
+    for (int k = 0; k < n; ++k) {
+      const std::int64_t c = first + k;
+      const Best best = best_of(team, mine, shared);
+      // A column of NaN has no best; the check of the input reports it.
+      const std::int64_t p = best.size < 0 ? c : best.row;
+      const bool usable = check_pivot(best, system, c, thread == 0);
+      list.exchange(team, k, first, p, n);
+      if (thread == 0) pivots(system * A.size + c) = p;
       for (int t = thread; t < n; t += threads) {
         Scalar* const upper = A.at(system, c, first + t);
         const Scalar value = *A.at(system, p, first + t);
@@ -198,44 +200,70 @@ struct FactorPanel {
         pivot_row[t] = value;
       }
       team.team_barrier();
-      mine = none();
       // As LAPACK, leave a column without a pivot alone.
-      const Scalar inverse =
-          singular || overflow ? Scalar(1) : Scalar(1) / pivot_row[k];
-      const std::int64_t next_end = k + 1 < n ? last_row(c + 1) : c;
-      const std::int64_t all = end > next_end ? end : next_end;
-      for (std::int64_t r = c + 1 + thread; r <= all; r += threads) {
-        Scalar factor(0);
-        if (r <= end) {
-          factor = *A.at(system, r, c) * inverse;
-          *A.at(system, r, c) = factor;
-        }
-        for (int t = k + 1; t < n; t += batch) {
-          Scalar value[batch];
-          STRATA_IMPL_UNROLL
-          for (int u = 0; u < batch; ++u)
-            value[u] = t + u < n ? *A.at(system, r, first + t + u) : Scalar(0);
-          STRATA_IMPL_UNROLL
-          for (int u = 0; u < batch; ++u) {
-            if (t + u >= n) continue;
-            value[u] -= factor * pivot_row[t + u];
-            *A.at(system, r, first + t + u) = value[u];
-          }
-          if (t == k + 1 && r <= next_end)
-            mine.join({static_cast<double>(pivot_size(value[0])),
-                       static_cast<int>(r), 0});
-        }
-      }
+      mine = eliminate(team, system, k, n, pivot_row,
+                       usable ? Scalar(1) / pivot_row[k] : Scalar(1));
       team.team_barrier();
     }
-    int* const out_row =
-        const_cast<int*>(exchanges.list(system, first / w).row);
-    int* const out_from =
-        const_cast<int*>(exchanges.list(system, first / w).from);
-    for (int t = thread; t < count; t += threads)
-      out_row[t] = row[t], out_from[t] = from[t];
+    const PanelList to = exchanges.list(system, first / w);
+    for (int t = thread; t < list.count; t += threads) {
+      const_cast<int*>(to.row)[t] = row[t];
+      const_cast<int*>(to.from)[t] = from[t];
+    }
     if (thread == 0)
-      exchanges.count(system * exchanges.panels + first / w) = count;
+      exchanges.count(system * exchanges.panels + first / w) = list.count;
+  }
+
+  /// Whether the pivot of column c can divide; otherwise one thread reports it.
+  KOKKOS_INLINE_FUNCTION bool check_pivot(const Best& best, int system,
+                                          std::int64_t c, bool reports) const {
+    const bool singular = !(best.size > 0);
+    // A pivot of Inf comes of overflow, and the smallest numbers have no
+    // reciprocal.
+    using PivotReal = decltype(pivot_size(Scalar()));
+    const auto size = static_cast<PivotReal>(best.size);
+    const PivotReal back = PivotReal(1) / size;
+    const bool overflow = !singular && (size - size != PivotReal(0) ||
+                                        back - back != PivotReal(0));
+    if (reports && (singular || overflow))
+      Kokkos::atomic_fetch_min(
+          &fault(overflow ? BandFaults::overflow : BandFaults::pivot),
+          static_cast<unsigned long long>(system * A.size + c));
+    return !singular && !overflow;
+  }
+  /// The step of column k of the panel's n. Returns the thread's best pivot of
+  /// the next column.
+  KOKKOS_INLINE_FUNCTION Best eliminate(const Member& team, int system, int k,
+                                        int n, const Scalar* pivot_row,
+                                        Scalar inverse) const {
+    Best mine = none();
+    const std::int64_t c = first + k, end = last_row(c);
+    const std::int64_t next_end = k + 1 < n ? last_row(c + 1) : c;
+    const std::int64_t all = end > next_end ? end : next_end;
+    for (std::int64_t r = c + 1 + team.team_rank(); r <= all;
+         r += team.team_size()) {
+      Scalar factor(0);
+      if (r <= end) {
+        factor = *A.at(system, r, c) * inverse;
+        *A.at(system, r, c) = factor;
+      }
+      for (int t = k + 1; t < n; t += batch) {
+        Scalar value[batch];
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < batch; ++u)
+          value[u] = t + u < n ? *A.at(system, r, first + t + u) : Scalar(0);
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < batch; ++u) {
+          if (t + u >= n) continue;
+          value[u] -= factor * pivot_row[t + u];
+          *A.at(system, r, first + t + u) = value[u];
+        }
+        if (t == k + 1 && r <= next_end)
+          mine.join({static_cast<double>(pivot_size(value[0])),
+                     static_cast<int>(r), 0});
+      }
+    }
+    return mine;
   }
 
   /// Last row that column c reaches before the elimination.

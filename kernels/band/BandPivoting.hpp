@@ -146,86 +146,116 @@ struct SubstitutePanels {
     team.team_barrier();
   }
 
+  /// What a team works on, with its scratch.
+  struct Work {
+    int system, column, here;  // of the batch; first column and their number
+    Scalar* block;             // of the diagonal
+    Scalar* values;            // value k of column c: c w + k
+    Scalar* others;            // of the rows that are exchanged with a panel's
+  };
+  static constexpr int pitch = w + 1;
+
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int system = team.league_rank() / groups;
     const int column = team.league_rank() % groups * width;
-    const int here = columns - column < width ? columns - column : width;
-    const int thread = team.team_rank(), threads = team.team_size();
-    constexpr int pitch = w + 1;
     Scalar* const block =
         reinterpret_cast<Scalar*>(aligned_scratch(team, scratch_bytes - 16));
-    Scalar* const values = block + w * pitch;  // value k of column c: c w + k
-    Scalar* const others = values + w * width;
-
-    for (int c = 0; c < here; ++c)
+    Scalar* const values = block + w * pitch;
+    const Work work{team.league_rank() / groups,
+                    column,
+                    columns - column < width ? columns - column : width,
+                    block,
+                    values,
+                    values + w * width};
+    const int thread = team.team_rank(), threads = team.team_size();
+    for (int c = 0; c < work.here; ++c)
       for (std::int64_t r = thread; r < A.size; r += threads)
-        *x.at(r, column + c, system) = *b.at(r, column + c, system);
+        *x.at(r, column + c, work.system) = *b.at(r, column + c, work.system);
     for (int e = thread; e < 2 * w * width; e += threads) values[e] = Scalar(0);
     team.team_barrier();
 
     const std::int64_t panels = (A.size + w - 1) / w;
-    const auto load_block = [&](std::int64_t first, int n) {
-      for (int e = thread; e < n * n; e += threads)
-        block[e % n * pitch + e / n] =
-            *A.at(system, first + e % n, first + e / n);
-    };
-    for (std::int64_t p = 0; p < panels; ++p) {
-      const std::int64_t first = p * w;
-      const int n = static_cast<int>(A.size - first < w ? A.size - first : w);
-      const PanelList list = exchanges.list(system, p);
-      load_block(first, n);
-      for (int e = thread; e < list.count * here; e += threads) {
-        const int t = e % list.count, c = e / list.count;
-        (t < w ? values[c * w + t] : others[c * w + t - w]) =
-            *x.at(list.row[list.from[t]], column + c, system);
+    for (std::int64_t p = 0; p < panels; ++p) forward(team, work, p);
+    for (std::int64_t p = panels; p-- > 0;) backward(team, work, p);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION int columns_of(std::int64_t first) const {
+    return static_cast<int>(A.size - first < w ? A.size - first : w);
+  }
+  KOKKOS_INLINE_FUNCTION void load_block(const Member& team, const Work& work,
+                                         std::int64_t first, int n) const {
+    for (int e = team.team_rank(); e < n * n; e += team.team_size())
+      work.block[e % n * pitch + e / n] =
+          *A.at(work.system, first + e % n, first + e / n);
+  }
+  KOKKOS_INLINE_FUNCTION void store_values(const Member& team, const Work& work,
+                                           std::int64_t first, int n) const {
+    for (int e = team.team_rank(); e < n * work.here; e += team.team_size())
+      *x.at(first + e % n, work.column + e / n, work.system) =
+          work.values[e / n * w + e % n];
+  }
+  /// Exchanges the rows of panel p, solves with its block of L, and subtracts.
+  KOKKOS_INLINE_FUNCTION void forward(const Member& team, const Work& work,
+                                      std::int64_t p) const {
+    const int thread = team.team_rank(), threads = team.team_size();
+    const int system = work.system, column = work.column, here = work.here;
+    Scalar *const block = work.block, *const values = work.values,
+                  *const others = work.others;
+    const std::int64_t first = p * w;
+    const int n = columns_of(first);
+    const PanelList list = exchanges.list(system, p);
+    load_block(team, work, first, n);
+    for (int e = thread; e < list.count * here; e += threads) {
+      const int t = e % list.count, c = e / list.count;
+      (t < w ? values[c * w + t] : others[c * w + t - w]) =
+          *x.at(list.row[list.from[t]], column + c, system);
+    }
+    team.team_barrier();
+    for (int e = thread; e < (list.count - n) * here; e += threads) {
+      const int t = n + e % (list.count - n), c = e / (list.count - n);
+      *x.at(list.row[t], column + c, system) =
+          t < w ? values[c * w + t] : others[c * w + t - w];
+    }
+    for (int k = 0; k + 1 < n; ++k) {
+      const int left = n - 1 - k;
+      for (int e = thread; e < left * here; e += threads) {
+        const int r = k + 1 + e % left, c = e / left;
+        values[c * w + r] -= block[r * pitch + k] * values[c * w + k];
       }
       team.team_barrier();
-      for (int e = thread; e < (list.count - n) * here; e += threads) {
-        const int t = n + e % (list.count - n), c = e / (list.count - n);
-        *x.at(list.row[t], column + c, system) =
-            t < w ? values[c * w + t] : others[c * w + t - w];
-      }
-      for (int k = 0; k + 1 < n; ++k) {
-        const int left = n - 1 - k;
-        for (int e = thread; e < left * here; e += threads) {
-          const int r = k + 1 + e % left, c = e / left;
-          values[c * w + r] -= block[r * pitch + k] * values[c * w + k];
-        }
-        team.team_barrier();
-      }
-      for (int e = thread; e < n * here; e += threads)
-        *x.at(first + e % n, column + e / n, system) =
-            values[e / n * w + e % n];
-      const std::int64_t begin = first + n;
-      subtract(team, system, begin,
-               begin + A.lower < A.size ? begin + A.lower : A.size, first, n,
-               values, column, here);
     }
-    for (std::int64_t p = panels; p-- > 0;) {
-      const std::int64_t first = p * w;
-      const int n = static_cast<int>(A.size - first < w ? A.size - first : w);
-      load_block(first, n);
-      for (int e = thread; e < n * here; e += threads)
-        values[e / n * w + e % n] =
-            *x.at(first + e % n, column + e / n, system);
+    store_values(team, work, first, n);
+    const std::int64_t begin = first + n;
+    subtract(team, system, begin,
+             begin + A.lower < A.size ? begin + A.lower : A.size, first, n,
+             values, column, here);
+  }
+  /// Solves with panel p's block of U, and subtracts.
+  KOKKOS_INLINE_FUNCTION void backward(const Member& team, const Work& work,
+                                       std::int64_t p) const {
+    const int thread = team.team_rank(), threads = team.team_size();
+    const int system = work.system, column = work.column, here = work.here;
+    Scalar *const block = work.block, *const values = work.values;
+    const std::int64_t first = p * w;
+    const int n = columns_of(first);
+    load_block(team, work, first, n);
+    for (int e = thread; e < n * here; e += threads)
+      values[e / n * w + e % n] = *x.at(first + e % n, column + e / n, system);
+    team.team_barrier();
+    for (int k = n - 1; k >= 0; --k) {
+      for (int c = thread; c < here; c += threads)
+        values[c * w + k] /= block[k * pitch + k];
       team.team_barrier();
-      for (int k = n - 1; k >= 0; --k) {
-        for (int c = thread; c < here; c += threads)
-          values[c * w + k] /= block[k * pitch + k];
-        team.team_barrier();
-        for (int e = thread; e < k * here; e += threads) {
-          const int r = e % k, c = e / k;
-          values[c * w + r] -= block[r * pitch + k] * values[c * w + k];
-        }
-        team.team_barrier();
+      for (int e = thread; e < k * here; e += threads) {
+        const int r = e % k, c = e / k;
+        values[c * w + r] -= block[r * pitch + k] * values[c * w + k];
       }
-      for (int e = thread; e < n * here; e += threads)
-        *x.at(first + e % n, column + e / n, system) =
-            values[e / n * w + e % n];
-      const std::int64_t reach = A.lower + A.upper;
-      subtract(team, system, first > reach ? first - reach : 0, first, first, n,
-               values, column, here);
+      team.team_barrier();
     }
+    store_values(team, work, first, n);
+    const std::int64_t reach = A.lower + A.upper;
+    subtract(team, system, first > reach ? first - reach : 0, first, first, n,
+             values, column, here);
   }
 };
 

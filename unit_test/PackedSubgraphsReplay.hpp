@@ -38,8 +38,7 @@ HostPackedSubgraphs on_host(const PackedSubgraphs<Memory>& s) {
   host.width = s.width, host.warps = s.warps, host.entries = s.entries;
   host.row_lanes = s.row_lanes;
   host.max_local = s.max_local, host.max_steps = s.max_steps;
-  host.critical_steps = s.critical_steps, host.num_steps = s.num_steps;
-  host.num_records = s.num_records, host.num_imports = s.num_imports;
+  host.num_steps = s.num_steps, host.num_records = s.num_records;
   host.bytes = on_host(s.bytes);
   host.subgraph = on_host(s.subgraph);
   host.import = on_host(s.import);
@@ -68,7 +67,6 @@ inline void expect_same(const HostPackedSubgraphs& a,
   EXPECT_TRUE(same(a.row, b.row, a.row.extent(0)));
   EXPECT_TRUE(
       same(a.value_index.narrow, b.value_index.narrow, a.value_index.size()));
-  EXPECT_EQ(a.critical_steps, b.critical_steps);
   ASSERT_EQ(a.num_subgraphs(), b.num_subgraphs());
   for (int g = 0; g < a.num_subgraphs(); ++g) {
     const auto members = [](const PackedSubgraph& s) {

@@ -36,13 +36,14 @@ LevelSizes random_sizes(std::mt19937& random, bool long_rows, bool narrow) {
               longest = below(long_rows ? 9000 : 40);
     sizes.level_map.push_back(sizes.level_map.back() + rows);
     sizes.longest_row.push_back(longest);
-    sizes.edges.push_back(std::int64_t{rows} * longest / 2 + 1);
   }
   return sizes;
 }
 MergingModel model_of(const LevelSizes& sizes, double cache) {
+  // Rows half as long as the longest of their level set.
   std::int64_t edges = 0;
-  for (const std::int64_t e : sizes.edges) edges += e;
+  for (int l = 0; l < sizes.num_levels; ++l)
+    edges += sizes.rows(l) * sizes.longest_row[l] / 2 + 1;
   return {edges, sizes, sizeof(double), 32, cache};
 }
 

@@ -5,6 +5,7 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_Types.hpp>
+#include <analysis/dependency_graph/TriangleKernels.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/SortRows.hpp>
@@ -13,7 +14,8 @@
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
 #include <cstring>
-#include <vector>
+#include <limits>
+#include <string>
 
 namespace Strata {
 
@@ -32,130 +34,8 @@ struct TriangleInput {
 
 namespace Detail {
 
-/// Writes the strict entries of one sorted row and where its diagonal stands.
-/// Vertices count from the other end in a reversed graph, so a row's entries
-/// are written back to front there and dependencies ascend in either case.
-template <class MemorySpace>
-struct GatherRows {
-  IndexArray row_map, entries;
-  Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
-  Kokkos::View<const std::int64_t*, MemorySpace> diagonal;     // per row
-  DependencyGraph<MemorySpace> graph;
-  bool lower, unit;
-
-  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-    return row_map(row + 1) - row_map(row);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
-                                         int lanes) const {
-    const std::int64_t n = graph.num_vertices;
-    const std::int64_t vertex = lower ? row : n - 1 - row;
-    if (lane == 0) {
-      const std::int64_t k = diagonal(row);
-      graph.diagonal_value_index(vertex) =
-          unit ? -1 : (permutation.extent(0) ? permutation(k) : k);
-    }
-    const std::int64_t begin = row_map(row), end = row_map(row + 1);
-    const std::int64_t first = graph.row_map(vertex);
-    for (std::int64_t k = begin + lane; k < end; k += lanes) {
-      const std::int64_t column = entries(k);
-      if (column == row || (column < row) != lower) continue;
-      const std::int64_t at = first + (lower ? k - begin : end - 1 - k);
-      graph.entries(at) = static_cast<int>(lower ? column : n - 1 - column);
-      graph.value_index(at) = permutation.extent(0) ? permutation(k) : k;
-    }
-  }
-};
-
-template <class MemorySpace>
-struct CountColumns {
-  IndexArray row_map, entries;
-  Kokkos::View<int*, MemorySpace> count;  // per column
-  bool lower;
-  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-    return row_map(row + 1) - row_map(row);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
-                                         int lanes) const {
-    const std::int64_t end = row_map(row + 1);
-    for (std::int64_t k = row_map(row) + lane; k < end; k += lanes) {
-      const std::int64_t column = entries(k);
-      if (column != row && (column < row) == lower)
-        Kokkos::atomic_fetch_add(&count(column), 1);
-    }
-  }
-};
-
-/// The transposed pattern: entry (row, column) becomes an edge from row's
-/// vertex into column's. Rows arrive in no fixed order and are sorted later.
-template <class MemorySpace>
-struct ScatterColumns {
-  IndexArray row_map, entries;
-  Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
-  DependencyGraph<MemorySpace> graph;
-  Kokkos::View<int*, MemorySpace> count;  // per column, counts down to 0
-  bool lower;
-  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-    return row_map(row + 1) - row_map(row);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
-                                         int lanes) const {
-    const std::int64_t n = graph.num_vertices;
-    const std::int64_t end = row_map(row + 1);
-    for (std::int64_t k = row_map(row) + lane; k < end; k += lanes) {
-      const std::int64_t column = entries(k);
-      if (column == row || (column < row) != lower) continue;
-      // op(lower) is upper: the solve runs backward.
-      const std::int64_t vertex = lower ? n - 1 - column : column;
-      const std::int64_t at = graph.row_map(vertex) +
-                              Kokkos::atomic_fetch_add(&count(column), -1) - 1;
-      graph.entries(at) = static_cast<int>(lower ? n - 1 - row : row);
-      graph.value_index(at) = permutation.extent(0) ? permutation(k) : k;
-    }
-  }
-};
-
-/// Row map of the graph. Along the way, a non-unit triangle is seen to have a
-/// diagonal entry in every row (see DiagonalPresence); the last thread leaves
-/// the number of edges in status(2).
-template <class MemorySpace>
-struct ScanCounts {
-  Kokkos::View<const int*, MemorySpace> count;  // per row
-  Kokkos::View<std::int64_t*, MemorySpace> row_map;
-  DiagonalPresence<MemorySpace> presence;
-  bool reversed, check_presence;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t vertex, std::int64_t& sum,
-                                         bool final) const {
-    const std::int64_t n = static_cast<std::int64_t>(count.extent(0));
-    const std::int64_t row = reversed ? n - 1 - vertex : vertex;
-    sum += count(row);
-    if (!final) return;
-    row_map(vertex + 1) = sum;
-    if (check_presence) presence(row);
-    if (vertex == n - 1) presence.status(2) = sum;
-  }
-};
-
-template <class MemorySpace>
-struct ResetCheck {
-  Kokkos::View<int*, MemorySpace> strict;
-  Kokkos::View<std::int64_t*, MemorySpace> diagonal, status, row_map;
-  Kokkos::View<int*, MemorySpace> counters;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    strict(row) = 0;
-    diagonal(row) = -1;
-    if (row > 0) return;
-    status(0) = no_fault;
-    status(1) = no_fault;
-    status(2) = 0;
-    row_map(0) = 0;
-    for (int c = 0; c < LevelCounters::size; ++c) counters(c) = 0;
-  }
-};
-
-/// Check of a matrix, its graph, the levels of that and the order by these,
-/// enqueued together: the graph is made where nothing is wrong and no row has
-/// to be sorted.
+/// Check of a matrix, its graph and the levels of that, enqueued together: the
+/// graph is made where nothing is wrong and no row has to be sorted.
 template <class ExecutionSpace>
 struct TriangleStages {
   using Memory = typename ExecutionSpace::memory_space;
@@ -164,7 +44,6 @@ struct TriangleStages {
   ScanCounts<Memory> scan;
   GatherRows<Memory> gather;
   FindLevels<ExecutionSpace> levels;
-  OrderStages<ExecutionSpace> order;
 
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
     return check.length(row);
@@ -196,329 +75,291 @@ struct TriangleStages {
   KOKKOS_INLINE_FUNCTION void operator()(Levels, int rank) const {
     if (sound()) levels.run(rank);
   }
-  using Order = OrderStages<ExecutionSpace>;
-  struct Keys {};
-  KOKKOS_INLINE_FUNCTION void operator()(Keys, std::int64_t v) const {
-    if (sound()) order(typename Order::Keys(), v);
-  }
-  struct Sort {};
-  KOKKOS_INLINE_FUNCTION SortJob job(Sort) const {
-    if (sound()) return order.job(typename Order::Sort());
-    SortJob none = order.words;
-    none.bits = 0;
-    return none;
-  }
-  struct Bounds {};
-  KOKKOS_INLINE_FUNCTION void operator()(Bounds, std::int64_t p) const {
-    if (sound()) order(typename Order::Bounds(), p);
-  }
 };
 
-template <class MemorySpace>
-struct PlaceDiagonal {
-  Kokkos::View<const std::int64_t*, MemorySpace> diagonal;     // per row
-  Kokkos::View<const std::int64_t*, MemorySpace> permutation;  // may be empty
-  Kokkos::View<std::int64_t*, MemorySpace> value_index;        // per vertex
-  bool reversed, unit;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t n = static_cast<std::int64_t>(value_index.extent(0));
-    const std::int64_t k = diagonal(row);
-    value_index(reversed ? n - 1 - row : row) =
-        unit ? -1 : (permutation.extent(0) ? permutation(k) : k);
-  }
-};
+/// See triangle_graph.
+template <class ExecutionSpace>
+class TriangleGraphBuilder {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
 
-/// A pattern whose offsets and columns are sound, copied to be sorted, and the
-/// places of its entries.
-template <class MemorySpace>
-struct CopyPattern {
-  IndexArray row_map, entries;
-  Kokkos::View<std::int64_t*, MemorySpace> offsets;
-  Kokkos::View<int*, MemorySpace> columns;
-  Kokkos::View<std::int64_t*, MemorySpace> permutation;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    if (k < static_cast<std::int64_t>(offsets.extent(0)))
-      offsets(k) = row_map(k);
-    if (k >= static_cast<std::int64_t>(columns.extent(0))) return;
-    columns(k) = static_cast<int>(entries(k));
-    permutation(k) = k;
+  /// @param pool  see make_triangle_graph
+  TriangleGraphBuilder(const ExecutionSpace& exec, const IndexArray& row_map,
+                       const IndexArray& entries, const StoredValues& values,
+                       std::int64_t columns, const TriangleInput& input,
+                       WorkPool<ExecutionSpace>* pool)
+      : exec_(exec),
+        row_map_(row_map),
+        entries_(entries),
+        values_(values),
+        columns_(columns),
+        input_(input),
+        pool_(pool),
+        rows_(row_map.extent(0) == 0
+                  ? 0
+                  : static_cast<std::int64_t>(row_map.extent(0)) - 1),
+        stored_(static_cast<std::int64_t>(entries.extent(0))),
+        lower_(input.uplo == Uplo::lower),
+        transposed_(input.op != Op::none),
+        unit_(input.diag == Diag::unit) {}
+
+  /// @param levels  see make_triangle_graph
+  DependencyGraph<Memory> make(GraphLevels<Memory>* levels) {
+    require_sizes();
+    graph_.num_vertices = static_cast<int>(rows_);
+    graph_.reversed = lower_ == transposed_;
+    if (rows_ == 0) {
+      require_empty_without_rows<Memory>(row_map_, entries_);
+      graph_.row_map = Offsets("Strata::DependencyGraph::row_map", 1);
+      return graph_;
+    }
+    allocate();
+    const bool together = pool_ && !transposed_;
+    const std::int64_t unsorted =
+        together ? check_and_gather(levels) : check(entries_, true);
+    if (unsorted == no_fault) {
+      if (!together) gather_edges(entries_);
+    } else {
+      if (!input_.sort_rows)
+        throw UnsortedRowError(
+            "entries",
+            "the columns of row " + std::to_string(unsorted) +
+                " do not increase",
+            "sort the rows, or set sort_rows to have it done in a copy",
+            unsorted);
+      const IndexArray sorted = sorted_copy();
+      check(sorted, false);
+      gather_edges(sorted);
+    }
+    return graph_;
   }
+
+ private:
+  using Offsets = Kokkos::View<std::int64_t*, Memory>;
+  using Range =
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  /// Words that the host reads: first fault, first unsorted row, number of
+  /// edges, and the counters of the levels.
+  static constexpr int num_found = 3 + (LevelCounters::size + 1) / 2;
+
+  void require_sizes() const {
+    if (rows_ != columns_)
+      throw NotSquareError("matrix",
+                           "has " + std::to_string(rows_) + " rows and " +
+                               std::to_string(columns_) + " columns",
+                           "pass a square matrix");
+    if (values_.extent(0) != entries_.extent(0))
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(values_.extent(0)) +
+                                  " elements for " + std::to_string(stored_) +
+                                  " entries",
+                              "give one value for every entry");
+    if (rows_ > std::numeric_limits<int>::max() - 1)
+      throw IndexOverflowError(
+          "matrix",
+          std::to_string(rows_) + " rows do not fit the 32-bit vertex numbers",
+          "split the system into blocks of at most 2147483646 rows");
+  }
+  template <class T>
+  Kokkos::View<T*, Memory> array(const char* label, std::int64_t count) {
+    return pool_ ? pool_->template view<T>(count)
+                 : make_unfilled<Kokkos::View<T*, Memory>>(exec_, label, count);
+  }
+  /// Few allocations: each costs as much as some launches.
+  void allocate() {
+    const auto part = [](const Offsets& of, std::int64_t first,
+                         std::int64_t count) {
+      return Kokkos::subview(of, Kokkos::make_pair(first, first + count));
+    };
+    const auto kept =
+        array<std::int64_t>("Strata::DependencyGraph::row_map", 2 * rows_ + 1);
+    graph_.row_map = part(kept, 0, rows_ + 1);
+    graph_.diagonal_value_index = part(kept, rows_ + 1, rows_);
+    const auto work = array<std::int64_t>("Strata::TriangleCheck",
+                                          num_found + rows_ + (rows_ + 1) / 2);
+    to_fetch_ = part(work, 0, num_found);
+    status_ = part(work, 0, 3);
+    counters_ = Kokkos::View<int*, Memory>(
+        reinterpret_cast<int*>(work.data() + 3), LevelCounters::size);
+    diagonal_ = part(work, num_found, rows_);
+    strict_ = Kokkos::View<int*, Memory>(
+        reinterpret_cast<int*>(work.data() + num_found + rows_), rows_);
+  }
+  void allocate_edges(std::int64_t edges) {
+    graph_.entries = array<int>("Strata::DependencyGraph::entries", edges);
+    graph_.value_index =
+        array<std::int64_t>("Strata::DependencyGraph::value_index", edges);
+  }
+
+  ResetCheck<Memory> reset() const {
+    return {strict_, diagonal_, status_, graph_.row_map, counters_};
+  }
+  /// A sorted copy has its values elsewhere: only its columns are looked at.
+  TriangleCheck<Memory> checker(const IndexArray& entries,
+                                bool with_values) const {
+    return {row_map_,
+            entries,
+            values_,
+            columns_,
+            stored_,
+            lower_,
+            unit_ || !with_values,
+            input_.take_triangle,
+            status_,
+            strict_,
+            diagonal_};
+  }
+  ScanCounts<Memory> counts(bool check_presence) const {
+    return {strict_,
+            graph_.row_map,
+            {diagonal_, status_},
+            graph_.reversed,
+            check_presence};
+  }
+  GatherRows<Memory> gather(const IndexArray& entries) const {
+    return {row_map_, entries, permutation_, diagonal_, graph_, lower_, unit_};
+  }
+  void scan(bool check_presence) {
+    Kokkos::parallel_scan("Strata::TriangleGraph::scan", Range(exec_, 0, rows_),
+                          counts(check_presence));
+  }
+  /// Waits for what the kernels have found.
+  void fetch_found() { copy_to_host(exec_, to_fetch_, found_); }
+  void raise_fault(const IndexArray& entries) const {
+    if (found_[0] != no_fault)
+      raise_row_fault<Memory>(found_[0], row_map_, entries, values_, columns_,
+                              input_.uplo);
+  }
+
+  /// @returns the first row that is not sorted, or no_fault
+  std::int64_t check(const IndexArray& entries, bool with_values) {
+    Kokkos::parallel_for("Strata::TriangleCheck::reset", Range(exec_, 0, rows_),
+                         reset());
+    for_each_row("Strata::TriangleCheck::rows", exec_, rows_, stored_,
+                 checker(entries, with_values));
+    // A transposed graph counts by columns, once these are known to be sound.
+    scan(!unit_);
+    fetch_found();
+    raise_fault(entries);
+    return found_[1];
+  }
+  /// The same, and the graph if all rows are sorted; a device finds its levels
+  /// as well, if they are asked for.
+  std::int64_t check_and_gather(GraphLevels<Memory>* levels) {
+    // Room for as many edges as there might be, until that is known.
+    allocate_edges(stored_);
+    using Stages = TriangleStages<ExecutionSpace>;
+    Stages stages{reset(),
+                  checker(entries_, true),
+                  counts(!unit_),
+                  gather(entries_),
+                  {graph_, {}, counters_}};
+    FusedStages<ExecutionSpace> sequence(exec_, *pool_);
+    const char* const label = "Strata::TriangleGraph";
+    const EachStage<typename Stages::Reset> clear{rows_};
+    const RowsStage<typename Stages::Check> look{rows_, stored_};
+    const SumStage<typename Stages::Scan> count{rows_};
+    const RowsStage<typename Stages::Gather> take{rows_, stored_};
+    const bool with_levels = levels && is_gpu<ExecutionSpace>;
+    if constexpr (is_gpu<ExecutionSpace>) {
+      if (with_levels) {
+        stages.levels.level = levels->level_of =
+            pool_->template view<int>(rows_);
+        sequence.run(label, stages, clear, look, count, take,
+                     TeamStage<typename Stages::Levels>{rows_});
+      }
+    }
+    if (!with_levels) sequence.run(label, stages, clear, look, count, take);
+    fetch_found();
+    raise_fault(entries_);
+    if (found_[1] != no_fault) return found_[1];
+    graph_.entries =
+        Kokkos::View<int*, Memory>(graph_.entries.data(), found_[2]);
+    graph_.value_index = Offsets(graph_.value_index.data(), found_[2]);
+    graph_.values_in_order = stored_ == found_[2] + (unit_ ? 0 : rows_);
+    if (with_levels) {
+      int counted[LevelCounters::size];
+      std::memcpy(counted, found_ + 3, sizeof(counted));
+      levels->take(counted);
+    }
+    return no_fault;
+  }
+
+  /// The entries, which have been checked: they fit int. `permutation_` then
+  /// says where each of them was.
+  IndexArray sorted_copy() {
+    sorted_ = make_unfilled<Kokkos::View<int*, Memory>>(
+        "Strata::TriangleGraph::sorted", stored_);
+    const auto offsets =
+        make_unfilled<Offsets>("Strata::TriangleGraph::offsets", rows_ + 1);
+    permutation_ =
+        make_unfilled<Offsets>("Strata::TriangleGraph::permutation", stored_);
+    Kokkos::parallel_for("Strata::TriangleGraph::copy",
+                         Range(exec_, 0, std::max(stored_, rows_ + 1)),
+                         CopyPattern<Memory>{row_map_, entries_, offsets,
+                                             sorted_, permutation_});
+    sort_crs_rows(exec_, offsets, sorted_, permutation_);
+    return sorted_;
+  }
+  /// The edges, from entries that have been checked. Fences `exec`.
+  void gather_edges(const IndexArray& entries) {
+    if (transposed_) {
+      Kokkos::deep_copy(exec_, strict_, 0);
+      for_each_row("Strata::TriangleGraph::count", exec_, rows_, stored_,
+                   CountColumns<Memory>{row_map_, entries, strict_, lower_});
+      scan(false);
+      fetch_found();
+    }
+    allocate_edges(found_[2]);
+    if (transposed_) {
+      for_each_row("Strata::TriangleGraph::scatter", exec_, rows_, stored_,
+                   ScatterColumns<Memory>{row_map_, entries, permutation_,
+                                          graph_, strict_, lower_});
+      sort_crs_rows(exec_, graph_.row_map, graph_.entries, graph_.value_index);
+      Kokkos::parallel_for("Strata::TriangleGraph::diagonal",
+                           Range(exec_, 0, rows_),
+                           PlaceDiagonal<Memory>{diagonal_, permutation_,
+                                                 graph_.diagonal_value_index,
+                                                 graph_.reversed, unit_});
+    } else {
+      for_each_row("Strata::TriangleGraph::gather", exec_, rows_, stored_,
+                   gather(entries));
+    }
+    exec_.fence();
+  }
+
+  ExecutionSpace exec_;
+  IndexArray row_map_, entries_;
+  StoredValues values_;
+  std::int64_t columns_;
+  TriangleInput input_;
+  WorkPool<ExecutionSpace>* pool_;
+  std::int64_t rows_, stored_;
+  bool lower_, transposed_, unit_;
+  DependencyGraph<Memory> graph_;
+  Offsets to_fetch_, status_;
+  Kokkos::View<int*, Memory> counters_;
+  Offsets diagonal_;                   // per row
+  Kokkos::View<int*, Memory> strict_;  // per row
+  /// Where rows had to be sorted.
+  Kokkos::View<int*, Memory> sorted_;
+  Offsets permutation_;
+  std::int64_t found_[num_found];
 };
 
 /// See triangle_graph.
 /// @param pool   for the arrays of the graph, which then must not outlive it
 /// @param levels given a pool, a device finds them along with the graph, where
-///               no row has to be sorted and op does not transpose, and orders
-///               few vertices by them
+///               no row has to be sorted and op does not transpose
 template <class ExecutionSpace>
 DependencyGraph<typename ExecutionSpace::memory_space> make_triangle_graph(
     const ExecutionSpace& exec, const IndexArray& row_map,
     const IndexArray& entries, const StoredValues& values, std::int64_t columns,
     const TriangleInput& input, WorkPool<ExecutionSpace>* pool,
     GraphLevels<typename ExecutionSpace::memory_space>* levels) {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  const std::int64_t rows =
-      row_map.extent(0) == 0 ? 0
-                             : static_cast<std::int64_t>(row_map.extent(0)) - 1;
-  const std::int64_t stored = static_cast<std::int64_t>(entries.extent(0));
-  if (rows != columns)
-    throw NotSquareError("matrix",
-                         "has " + std::to_string(rows) + " rows and " +
-                             std::to_string(columns) + " columns",
-                         "pass a square matrix");
-  if (values.extent(0) != entries.extent(0))
-    throw SizeMismatchError("values",
-                            "has " + std::to_string(values.extent(0)) +
-                                " elements for " + std::to_string(stored) +
-                                " entries",
-                            "give one value for every entry");
-  if (rows > std::numeric_limits<int>::max() - 1)
-    throw IndexOverflowError(
-        "matrix",
-        std::to_string(rows) + " rows do not fit the 32-bit vertex numbers",
-        "split the system into blocks of at most 2147483646 rows");
-
-  const bool lower = input.uplo == Uplo::lower;
-  const bool transposed = input.op != Op::none;
-  const bool unit = input.diag == Diag::unit;
-  DependencyGraph<Memory> graph;
-  graph.num_vertices = static_cast<int>(rows);
-  graph.reversed = lower == transposed;
-  if (rows == 0) {
-    require_empty_without_rows<Memory>(row_map, entries);
-    graph.row_map = Kokkos::View<std::int64_t*, Memory>(
-        "Strata::DependencyGraph::row_map", 1);
-    return graph;
-  }
-  // Few allocations: each costs as much as some launches.
-  using Counts = Kokkos::View<std::int64_t*, Memory>;
-  const auto allocate = [&exec](const char* label, std::int64_t count) {
-    return make_unfilled<Counts>(exec, label, count);
-  };
-  const auto part = [](const Counts& of, std::int64_t first,
-                       std::int64_t count) {
-    return Kokkos::subview(of, Kokkos::make_pair(first, first + count));
-  };
-  const Counts kept =
-      pool ? pool->template view<std::int64_t>(2 * rows + 1)
-           : allocate("Strata::DependencyGraph::row_map", 2 * rows + 1);
-  graph.row_map = part(kept, 0, rows + 1);
-  graph.diagonal_value_index = part(kept, rows + 1, rows);
-  using Order = OrderStages<ExecutionSpace>;
-  const bool may_order = pool && levels && levels->wants_order && !transposed &&
-                         has_resident_teams<ExecutionSpace> &&
-                         rows <= Order::most_vertices;
-  // Status, the counters of the levels and the level sets' sizes side by side,
-  // for one report or copy.
-  constexpr int heads = 3 + (LevelCounters::size + 1) / 2;
-  const std::int64_t sizes = 1 + (may_order ? 3 * rows : 0);
-  const std::int64_t work_words = heads + sizes + rows + (rows + 1) / 2;
-  const Counts work = pool ? pool->template view<std::int64_t>(work_words)
-                           : allocate("Strata::TriangleCheck", work_words);
-  const Counts status = part(work, 0, 3);
-  const Counts diagonal = part(work, heads + sizes, rows);
-  const Kokkos::View<int*, Memory> counters(
-      reinterpret_cast<int*>(work.data() + 3), LevelCounters::size);
-  const Kokkos::View<int*, Memory> strict(
-      reinterpret_cast<int*>(work.data() + heads + sizes + rows), rows);
-  const Detail::DiagonalPresence<Memory> presence{diagonal, status};
-  std::int64_t found[heads];  // first fault, first unsorted row, edges
-  const auto fetch_status = [&] {
-    Detail::copy_to_host(exec, part(work, 0, heads), found);
-  };
-  const auto scan = [&](bool check_presence) {
-    Kokkos::parallel_scan(
-        "Strata::TriangleGraph::scan", Range(exec, 0, rows),
-        Detail::ScanCounts<Memory>{strict, graph.row_map, presence,
-                                   graph.reversed, check_presence});
-  };
-  // Returns the first row that is not sorted, or no_fault. A sorted copy has
-  // its values elsewhere: only its columns are looked at (`unit` or not).
-  const ResetCheck<Memory> reset{strict, diagonal, status, graph.row_map,
-                                 counters};
-  const auto checker = [&](const IndexArray& checked_entries,
-                           bool with_values) {
-    return TriangleCheck<Memory>{row_map,
-                                 checked_entries,
-                                 values,
-                                 columns,
-                                 stored,
-                                 lower,
-                                 unit || !with_values,
-                                 input.take_triangle,
-                                 status,
-                                 strict,
-                                 diagonal};
-  };
-  auto check = [&](const IndexArray& checked_entries, bool with_values) {
-    Kokkos::parallel_for("Strata::TriangleCheck::reset", Range(exec, 0, rows),
-                         reset);
-    for_each_row("Strata::TriangleCheck::rows", exec, rows, stored,
-                 checker(checked_entries, with_values));
-    // A transposed graph counts by columns, once these are known to be sound.
-    scan(!unit);
-    fetch_status();
-    if (found[0] != Detail::no_fault)
-      raise_row_fault<Memory>(found[0], row_map, checked_entries, values,
-                              columns, input.uplo);
-    return found[1];
-  };
-
-  Kokkos::View<std::int64_t*, Memory> permutation;
-  Kokkos::View<int*, Memory> sorted;
-  // Room for as many edges as there might be, until that is known.
-  const auto make_edges = [&](std::int64_t edges) {
-    if (!pool) {
-      graph.entries = make_unfilled<Kokkos::View<int*, Memory>>(
-          exec, "Strata::DependencyGraph::entries", edges);
-      graph.value_index = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-          exec, "Strata::DependencyGraph::value_index", edges);
-      return;
-    }
-    graph.entries = pool->template view<int>(edges);
-    graph.value_index = pool->template view<std::int64_t>(edges);
-  };
-  std::int64_t unsorted = no_fault;
-  if (pool && !transposed) {
-    make_edges(stored);
-    using Stages = TriangleStages<ExecutionSpace>;
-    FindLevels<ExecutionSpace> find{graph, {}, counters};
-    const bool with_levels = levels && is_gpu<ExecutionSpace>;
-    if (with_levels)
-      find.level = levels->level_of = pool->template view<int>(rows);
-    Stages stages{reset,
-                  checker(entries, true),
-                  {strict, graph.row_map, presence, graph.reversed, !unit},
-                  {row_map, entries, permutation, diagonal, graph, lower, unit},
-                  find,
-                  {}};
-    FusedStages<ExecutionSpace> sequence(exec, *pool);
-    const char* const label = "Strata::TriangleGraph";
-    const EachStage<typename Stages::Reset> all{rows};
-    const RowsStage<typename Stages::Check> look{rows, stored};
-    const SumStage<typename Stages::Scan> count{rows};
-    const RowsStage<typename Stages::Gather> gather{rows, stored};
-    std::vector<std::int64_t> with_sizes;
-    if constexpr (is_gpu<ExecutionSpace>) {
-      const TeamStage<typename Stages::Levels> walk{with_levels ? rows : 0};
-      const WordsWithSizes<ExecutionSpace> words(work.data(), heads,
-                                                 may_order ? rows : 0);
-      if (may_order) {
-        stages.order.row_length = {graph.row_map, nullptr};
-        stages.order.level_of = levels->level_of;
-        stages.order.levels_found = counters.data() + LevelCounters::num_levels;
-        stages.order.longest_found =
-            counters.data() + LevelCounters::longest_row;
-        stages.order.take(*pool, rows, work.data() + heads);
-        levels->ordered =
-            sequence.run_in_one(label, stages, all, look, count, gather, walk,
-                                EachStage<typename Stages::Keys>{rows},
-                                SortStage<typename Stages::Sort>{rows},
-                                EachStage<typename Stages::Bounds>{
-                                    stages.order.lanes_of_whole_warps()},
-                                words.report(stages.order.levels_found));
-      }
-      if (may_order && levels->ordered) {
-        // Without levels where a row is faulty.
-        with_sizes = words.take(exec, [](const std::int64_t* told) {
-          int counted[LevelCounters::size];
-          std::memcpy(counted, told + 3, sizeof(counted));
-          return counted[LevelCounters::num_levels];
-        });
-        std::copy(with_sizes.begin(), with_sizes.begin() + heads, found);
-      } else if (with_levels) {
-        sequence.run(label, stages, all, look, count, gather, walk);
-      } else {
-        sequence.run(label, stages, all, look, count, gather);
-      }
-    } else {
-      sequence.run(label, stages, all, look, count, gather);
-    }
-    if (with_sizes.empty()) fetch_status();
-    if (found[0] != no_fault)
-      raise_row_fault<Memory>(found[0], row_map, entries, values, columns,
-                              input.uplo);
-    unsorted = found[1];
-    if (unsorted == no_fault) {
-      graph.entries =
-          Kokkos::View<int*, Memory>(graph.entries.data(), found[2]);
-      graph.value_index = Counts(graph.value_index.data(), found[2]);
-      graph.values_in_order = stored == found[2] + (unit ? 0 : rows);
-      if (with_levels) {
-        std::memcpy(levels->found, found + 3, sizeof(levels->found));
-        levels->known = true;
-        if (levels->ordered)
-          levels->order =
-              order_of_stages(stages.order, levels->level_of,
-                              levels->found[LevelCounters::num_levels],
-                              levels->found[LevelCounters::inner_runs],
-                              with_sizes.data() + heads);
-      }
-      return graph;
-    }
-  } else {
-    unsorted = check(entries, true);
-  }
-  if (levels) levels->ordered = false;
-  if (unsorted != Detail::no_fault) {
-    if (!input.sort_rows)
-      throw UnsortedRowError(
-          "entries",
-          "the columns of row " + std::to_string(unsorted) + " do not increase",
-          "sort the rows, or set sort_rows to have it done in a copy",
-          unsorted);
-    // Columns that have been checked: they fit int.
-    sorted = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::TriangleGraph::sorted", stored);
-    const auto offsets =
-        make_unfilled<Counts>("Strata::TriangleGraph::offsets", rows + 1);
-    permutation = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-        "Strata::TriangleGraph::permutation", stored);
-    Kokkos::parallel_for(
-        "Strata::TriangleGraph::copy",
-        Range(exec, 0, std::max(stored, rows + 1)),
-        CopyPattern<Memory>{row_map, entries, offsets, sorted, permutation});
-    sort_crs_rows(exec, offsets, sorted, permutation);
-    check(sorted, false);
-  }
-
-  auto build = [&](const IndexArray& sorted_entries) {
-    if (transposed) {
-      Kokkos::deep_copy(exec, strict, 0);
-      Detail::for_each_row(
-          "Strata::TriangleGraph::count", exec, rows, stored,
-          Detail::CountColumns<Memory>{row_map, sorted_entries, strict, lower});
-      scan(false);
-      fetch_status();
-    }
-    make_edges(found[2]);
-    if (transposed) {
-      Detail::for_each_row(
-          "Strata::TriangleGraph::scatter", exec, rows, stored,
-          Detail::ScatterColumns<Memory>{row_map, sorted_entries, permutation,
-                                         graph, strict, lower});
-      Detail::sort_crs_rows(exec, graph.row_map, graph.entries,
-                            graph.value_index);
-      Kokkos::parallel_for(
-          "Strata::TriangleGraph::diagonal", Range(exec, 0, rows),
-          Detail::PlaceDiagonal<Memory>{diagonal, permutation,
-                                        graph.diagonal_value_index,
-                                        graph.reversed, unit});
-    } else {
-      Detail::for_each_row(
-          "Strata::TriangleGraph::gather", exec, rows, stored,
-          Detail::GatherRows<Memory>{row_map, sorted_entries, permutation,
-                                     diagonal, graph, lower, unit});
-    }
-    exec.fence();
-  };
-  if (sorted.extent(0))
-    build(sorted);
-  else
-    build(entries);
-  return graph;
+  return TriangleGraphBuilder<ExecutionSpace>(exec, row_map, entries, values,
+                                              columns, input, pool)
+      .make(levels);
 }
 
 }  // namespace Detail

@@ -11,14 +11,7 @@ namespace Detail {
 
 /// What FindLevels counts besides the levels: places of its counters.
 struct LevelCounters {
-  enum : int {
-    ticket,
-    num_levels,
-    longest_row,
-    /// Runs of as many vertices as a warp has lanes that have an edge within.
-    inner_runs,
-    size
-  };
+  enum : int { ticket, num_levels, longest_row, size };
 };
 
 /// Level of every vertex on a device, in one launch: a vertex waits until the
@@ -148,8 +141,7 @@ struct FindLevels {
 
   /// The vertices from `first` on; keeps the number of levels and of entries of
   /// a row, the largest that the lane has seen.
-  /// True if one of them needs another one.
-  KOKKOS_INLINE_FUNCTION bool solve(std::int64_t first, int lane, int& levels,
+  KOKKOS_INLINE_FUNCTION void solve(std::int64_t first, int lane, int& levels,
                                     int& longest) const {
     const std::int64_t v = first + lane;
     const bool active = v < graph.num_vertices;
@@ -215,7 +207,6 @@ struct FindLevels {
       wait(turn);
     }
     if (active) levels = larger(levels, mine + 1);
-    return dependencies != 0;
   }
 
   /// counters(which) = the largest `value` of the lanes, if that is larger.
@@ -230,7 +221,7 @@ struct FindLevels {
   /// By every thread of whole warps; `rank` is that in the team.
   KOKKOS_INLINE_FUNCTION void run(int rank) const {
     const int lane = rank % width;
-    int levels = 0, longest = 0, inner = 0;
+    int levels = 0, longest = 0;
     for (;;) {
       int ticket = 0;
       if (lane == 0)
@@ -238,12 +229,10 @@ struct FindLevels {
       ticket = lane_broadcast(ticket, 0);
       const std::int64_t first = static_cast<std::int64_t>(ticket) * width;
       if (first >= graph.num_vertices) break;
-      inner += solve(first, lane, levels, longest);
+      solve(first, lane, levels, longest);
     }
     keep_largest(levels, LevelCounters::num_levels, lane);
     keep_largest(longest, LevelCounters::longest_row, lane);
-    if (lane == 0 && inner > 0)
-      Kokkos::atomic_fetch_add(&counters(LevelCounters::inner_runs), inner);
   }
 };
 

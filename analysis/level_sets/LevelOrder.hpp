@@ -9,12 +9,10 @@
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Sort.hpp>
-#include <core/device/Warp.hpp>
 #include <core/interface/Enumerators.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -25,11 +23,8 @@ struct LevelSizes {
   int num_levels = 0;
   /// Level l has the permuted rows level_map[l] to level_map[l + 1] - 1.
   std::vector<std::int64_t> level_map{0};
-  /// No fewer diagonal blocks without edges does the graph have in the order of
-  /// its vertices; there may be many more.
-  int least_blocks = 0;
-  /// Edges into each level set, and into the vertex of it that has most.
-  std::vector<std::int64_t> edges, longest_row;
+  /// Edges into the vertex of each level set that has most.
+  std::vector<std::int64_t> longest_row;
 
   int rows(int level) const {
     return static_cast<int>(level_map[level + 1] - level_map[level]);
@@ -61,14 +56,20 @@ struct EnumeratorNames<WithinLevel> {
   static constexpr const char* list[] = {"ascending", "longest_rows_first"};
 };
 
-/// The levels of a graph's vertices, if they are known already, what FindLevels
-/// has counted, and the order by levels and longest rows, if that is known.
+/// The levels of a graph's vertices, if they are known already.
 template <class MemorySpace>
 struct GraphLevels {
   Kokkos::View<int*, MemorySpace> level_of;
-  int found[LevelCounters::size] = {};
-  bool known = false, wants_order = true, ordered = false;
-  LevelOrder<MemorySpace> order;
+  int num_levels = 0;
+  std::int64_t longest_row = 0;
+  bool known = false;
+
+  /// @param found  what FindLevels has counted
+  void take(const int* found) {
+    num_levels = found[LevelCounters::num_levels];
+    longest_row = found[LevelCounters::longest_row];
+    known = true;
+  }
 };
 
 template <class MemorySpace>
@@ -80,21 +81,18 @@ struct ResetLevels {
   }
 };
 
-/// Sizes of the level sets in device memory: level_map, edges, longest_row.
+/// Sizes of the level sets in device memory: level_map, longest_row.
 struct LevelSizesArray {
   std::int64_t* all;  // `size`
   int num_levels;
   KOKKOS_INLINE_FUNCTION std::int64_t size() const {
-    return 3 * static_cast<std::int64_t>(num_levels) + 1;
+    return 2 * static_cast<std::int64_t>(num_levels) + 1;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t& first(std::int64_t level) const {
     return all[level];
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t& edges(std::int64_t level) const {
-    return all[num_levels + 1 + level];
-  }
   KOKKOS_INLINE_FUNCTION std::int64_t& longest_row(std::int64_t level) const {
-    return all[2 * static_cast<std::int64_t>(num_levels) + 1 + level];
+    return all[num_levels + 1 + level];
   }
 };
 
@@ -155,63 +153,28 @@ struct LevelKeys {
   }
 };
 
-/// Vertices and keys that are sorted, in arrays of their own.
+/// What follows from the sorted order, for each permuted row.
 template <class MemorySpace>
-struct SortedVertices {
-  Kokkos::View<const int*, MemorySpace> vertices;
-  Kokkos::View<const std::uint64_t*, MemorySpace> keys;
-  KOKKOS_INLINE_FUNCTION int vertex(std::int64_t p) const {
-    return vertices(p);
-  }
-  KOKKOS_INLINE_FUNCTION std::uint64_t key(std::int64_t p) const {
-    return keys(p);
-  }
-};
-
-/// What follows from the sorted order, by whole warps: a thread for each
-/// permuted row, and idle ones at the end of the last warp.
-/// @tparam Sorted  vertex(p) and key(p) of permuted row p
-template <class ExecutionSpace, class Sorted>
 struct LevelBounds {
-  using MemorySpace = typename ExecutionSpace::memory_space;
-  static constexpr int width = lane_width<ExecutionSpace>;
   LevelKey<MemorySpace> key_of;
-  Sorted sorted;
+  Kokkos::View<const int*, MemorySpace> vertex;
+  Kokkos::View<const std::uint64_t*, MemorySpace> key;
   Kokkos::View<int*, MemorySpace> permuted_row, length;
   LevelSizesArray sizes;
 
-  KOKKOS_INLINE_FUNCTION int level_at(std::int64_t p) const {
-    return key_of.level(sorted.key(p));
-  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const std::int64_t n = static_cast<std::int64_t>(length.extent(0));
-    const bool any = p < n;
-    const int level = any ? level_at(p) : -1;
-    std::int64_t row_length = 0;
-    if (any) {
-      const int v = sorted.vertex(p);
-      row_length = key_of.length(sorted.key(p), v);
-      length(p) = static_cast<int>(row_length);
-      permuted_row(v) = static_cast<int>(p);
-      if (p == 0 || level_at(p - 1) != level) {
-        sizes.first(level) = p;
-        // The longest row is the level set's first; by ranks, that is one of
-        // as many lanes as the longest.
-        if (key_of.length_bits > 0) sizes.longest_row(level) = row_length;
-      }
-      if (p + 1 == n) sizes.first(sizes.num_levels) = n;
+    const int v = vertex(p), level = key_of.level(key(p));
+    const std::int64_t row_length = key_of.length(key(p), v);
+    length(p) = static_cast<int>(row_length);
+    permuted_row(v) = static_cast<int>(p);
+    if (p == 0 || key_of.level(key(p - 1)) != level) {
+      sizes.first(level) = p;
+      // The longest row is the level set's first; by ranks, that is one of as
+      // many lanes as the longest.
+      if (key_of.length_bits > 0) sizes.longest_row(level) = row_length;
     }
-    // Most warps have rows of one level set.
-    const int first = lane_broadcast(level, 0);
-    const bool together = lane_ballot(level != first) == 0;
-    const double edges =
-        together ? lane_group_sum(double(row_length), width) : 0.;
-    if (!any) return;
-    if (!together)
-      Kokkos::atomic_fetch_add(&sizes.edges(level), row_length);
-    else if (p % width == 0)
-      Kokkos::atomic_fetch_add(&sizes.edges(level),
-                               static_cast<std::int64_t>(edges));
+    if (p + 1 == n) sizes.first(sizes.num_levels) = n;
     // Few rows are longer than those that have been here.
     if (key_of.length_bits == 0 &&
         load_relaxed(&sizes.longest_row(level)) < row_length)
@@ -219,180 +182,12 @@ struct LevelBounds {
   }
 };
 
-/// The order of vertices as stages of a launch (FusedStages::run_in_one): what
-/// they need may be in device memory once the stages before have run.
-template <class ExecutionSpace>
-struct OrderStages {
-  using Memory = typename ExecutionSpace::memory_space;
-  static constexpr int width = lane_width<ExecutionSpace>;
-  /// With so many vertices the launches of a sort of its own count little.
-  static constexpr std::int64_t most_vertices = std::int64_t{1} << 18;
-
-  CountedLengths<Memory> row_length;
-  Kokkos::View<const int*, Memory> level_of;
-  WithinLevel within = WithinLevel::longest_rows_first;
-  /// The number of levels and the longest row, or highest rank: in device
-  /// memory or, with null, known.
-  const int *levels_found = nullptr, *longest_found = nullptr;
-  int known_levels = 0, known_longest = 0;
-  Kokkos::View<int*, Memory> vertex, permuted_row, length;
-  std::int64_t* sizes = nullptr;
-  SortJob words;  // but for its bits
-
-  /// @param sizes  3 * levels + 1 words, of the most levels that there may be
-  void take(WorkPool<ExecutionSpace>& pool, std::int64_t n,
-            std::int64_t* to_sizes) {
-    vertex = pool.template view<int>(n);
-    permuted_row = pool.template view<int>(n);
-    length = pool.template view<int>(n);
-    words.take(pool, n);
-    words.first_bit = bits_for(static_cast<std::uint64_t>(n - 1));
-    sizes = to_sizes;
-  }
-  /// The number of lanes that Bounds takes.
-  KOKKOS_INLINE_FUNCTION std::int64_t lanes_of_whole_warps() const {
-    return (static_cast<std::int64_t>(vertex.extent(0)) + width - 1) / width *
-           width;
-  }
-
-  struct Keys {};
-  KOKKOS_INLINE_FUNCTION void operator()(Keys, std::int64_t v) const {
-    const std::int64_t n = static_cast<std::int64_t>(vertex.extent(0));
-    const LevelSizesArray all = sizes_of();
-    for (std::int64_t i = v; i < all.size(); i += n) all.all[i] = 0;
-    words.words[v] = key_of()(level_of(v), v) << words.first_bit |
-                     static_cast<std::uint64_t>(v);
-  }
-  struct Sort {};
-  KOKKOS_INLINE_FUNCTION SortJob job(Sort) const {
-    SortJob found = words;
-    found.bits = bits_for(static_cast<std::uint64_t>(num_levels() - 1)) +
-                 key_of().length_bits;
-    return found;
-  }
-  struct Bounds {};
-  KOKKOS_INLINE_FUNCTION void operator()(Bounds, std::int64_t p) const {
-    const SortedWords sorted{job(Sort()).sorted(), words.first_bit};
-    if (p < static_cast<std::int64_t>(vertex.extent(0)))
-      vertex(p) = sorted.vertex(p);
-    LevelBounds<ExecutionSpace, SortedWords>{key_of(), sorted, permuted_row,
-                                             length, sizes_of()}(p);
-  }
-
- private:
-  struct SortedWords {
-    const std::uint64_t* words;
-    int vertex_bits;
-    KOKKOS_INLINE_FUNCTION int vertex(std::int64_t p) const {
-      return static_cast<int>(words[p] &
-                              ((std::uint64_t{1} << vertex_bits) - 1));
-    }
-    KOKKOS_INLINE_FUNCTION std::uint64_t key(std::int64_t p) const {
-      return words[p] >> vertex_bits;
-    }
-  };
-  KOKKOS_INLINE_FUNCTION LevelKey<Memory> key_of() const {
-    const int longest = longest_found ? *longest_found : known_longest;
-    return {row_length,
-            within == WithinLevel::longest_rows_first
-                ? bits_for(static_cast<std::uint64_t>(longest))
-                : 0,
-            longest};
-  }
-  KOKKOS_INLINE_FUNCTION int num_levels() const {
-    return levels_found ? *levels_found : known_levels;
-  }
-  KOKKOS_INLINE_FUNCTION LevelSizesArray sizes_of() const {
-    return {sizes, num_levels()};
-  }
-};
-
-/// Has `heads` words and, behind them, the sizes of level sets told to the
-/// host.
-template <class ExecutionSpace>
-class WordsWithSizes {
-  using Memory = typename ExecutionSpace::memory_space;
-
- public:
-  /// @param from  in device memory
-  WordsWithSizes(const std::int64_t* from, std::int64_t heads,
-                 std::int64_t most_levels)
-      : from_(from),
-        heads_(heads),
-        told_(std::min(heads + 3 * most_levels + 1, heads + most_told)),
-        host_(told_) {}
-  /// The stage after all others.
-  /// @param levels  their number, in device memory; null: the most that there
-  ///                may be
-  ReportStage report(const int* levels) const {
-    return {told_, from_, host_.data(), levels, heads_ + 1, 3};
-  }
-  /// The heads alone.
-  ReportStage report_heads() const { return {heads_, from_, host_.data()}; }
-  /// Waits, and once more where there are many level sets.
-  /// @param levels  their number, from the words; 0: the heads alone are wanted
-  template <class Levels>
-  std::vector<std::int64_t> take(const ExecutionSpace& exec,
-                                 const Levels& levels) const {
-    exec.fence();
-    const std::int64_t* const words = host_.data();
-    const std::int64_t found = levels(words);
-    const std::int64_t all = heads_ + (found > 0 ? 3 * found + 1 : 0);
-    std::vector<std::int64_t> taken(words, words + std::min(all, told_));
-    if (all > told_) {
-      taken.resize(all);
-      copy_to_host(
-          exec,
-          Kokkos::View<const std::int64_t*, Memory>(from_ + told_, all - told_),
-          taken.data() + told_);
-    }
-    return taken;
-  }
-
- private:
-  static constexpr std::int64_t most_told = 2048;
-  const std::int64_t* from_;
-  std::int64_t heads_, told_;
-  HostWords<ExecutionSpace> host_;
-};
-
-/// Sizes of level sets from LevelSizesArray.
-inline void assign_sizes(LevelSizes& sizes, int levels, int inner_runs,
-                         const std::int64_t* all) {
-  sizes.num_levels = levels;
-  sizes.least_blocks = std::max(levels, inner_runs + 1);
-  sizes.level_map.assign(all, all + levels + 1);
-  all += levels + 1;
-  sizes.edges.assign(all, all + levels);
-  sizes.longest_row.assign(all + levels, all + 2 * std::ptrdiff_t{levels});
-}
-
-/// The order that stages have made.
-/// @param sizes  on the host
-template <class ExecutionSpace>
-LevelOrder<typename ExecutionSpace::memory_space> order_of_stages(
-    const OrderStages<ExecutionSpace>& stages,
-    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
-    int levels, int inner_runs, const std::int64_t* sizes) {
-  using Memory = typename ExecutionSpace::memory_space;
-  LevelOrder<Memory> order;
-  order.level_of = level_of;
-  order.vertex = stages.vertex;
-  order.permuted_row = stages.permuted_row;
-  order.length = stages.length;
-  order.level_map = Kokkos::View<std::int64_t*, Memory>(
-      stages.sizes, std::size_t(levels) + 1);
-  assign_sizes(order.sizes, levels, inner_runs, sizes);
-  return order;
-}
-
 /// As many warps as run at once: the vertices under way are neighbours, which
 /// may have long paths among them.
 template <class ExecutionSpace>
 struct LevelStages {
   ResetLevels<typename ExecutionSpace::memory_space> reset;
   FindLevels<ExecutionSpace> find;
-  OrderStages<ExecutionSpace> order;
   struct Reset {};
   KOKKOS_INLINE_FUNCTION void operator()(Reset, std::int64_t i) const {
     reset(i);
@@ -401,87 +196,30 @@ struct LevelStages {
   KOKKOS_INLINE_FUNCTION void operator()(Find, int rank) const {
     find.run(rank);
   }
-  using Order = OrderStages<ExecutionSpace>;
-  struct Keys {};
-  KOKKOS_INLINE_FUNCTION void operator()(Keys, std::int64_t v) const {
-    order(typename Order::Keys(), v);
-  }
-  struct Sort {};
-  KOKKOS_INLINE_FUNCTION SortJob job(Sort) const {
-    return order.job(typename Order::Sort());
-  }
-  struct Bounds {};
-  KOKKOS_INLINE_FUNCTION void operator()(Bounds, std::int64_t p) const {
-    order(typename Order::Bounds(), p);
-  }
 };
 
-/// The order of few vertices on a device whose teams can wait for each other:
-/// in one launch, with the levels where they are not known.
-/// @returns whether it has been made
+/// The levels of a graph that has vertices. The host waits once.
 template <class ExecutionSpace>
-bool order_in_one(
+GraphLevels<typename ExecutionSpace::memory_space> find_levels_on_device(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    WithinLevel within, WorkPool<ExecutionSpace>& pool,
-    const GraphLevels<typename ExecutionSpace::memory_space>& known,
-    const int* rank, LevelOrder<typename ExecutionSpace::memory_space>& order) {
-  using Memory = typename ExecutionSpace::memory_space;
+    WorkPool<ExecutionSpace>& pool) {
   using Stages = LevelStages<ExecutionSpace>;
   const std::int64_t n = graph.num_vertices;
-  if (!has_resident_teams<ExecutionSpace> || n > Stages::Order::most_vertices)
-    return false;
-  // Nothing counts where the levels are known.
-  const int heads = known.known ? 0 : (LevelCounters::size + 1) / 2;
-  const int levels = known.found[LevelCounters::num_levels];
-  const std::int64_t most_levels = known.known ? levels : n;
-  auto* const head =
-      pool.template take<std::int64_t>(heads + 3 * most_levels + 1);
-  const Kokkos::View<int*, Memory> counters(
-      reinterpret_cast<int*>(head), known.known ? 0 : LevelCounters::size);
-  const auto level_of =
-      known.known ? known.level_of : pool.template view<int>(n);
-  Stages stages{{level_of, counters}, {graph, level_of, counters}, {}};
-  stages.order.row_length = {graph.row_map, rank};
-  stages.order.level_of = level_of;
-  stages.order.within = within;
-  stages.order.take(pool, n, head + heads);
-  const EachStage<typename Stages::Keys> keys{n};
-  const SortStage<typename Stages::Sort> sort{n};
-  const EachStage<typename Stages::Bounds> bounds{
-      stages.order.lanes_of_whole_warps()};
-  FusedStages<ExecutionSpace> sequence(exec, pool);
-  const char* const label = "Strata::LevelOrder";
-  const WordsWithSizes<ExecutionSpace> words(head, heads, most_levels);
-  if (known.known) {
-    stages.order.known_levels = levels;
-    stages.order.known_longest = known.found[LevelCounters::longest_row];
-    if (!sequence.run_in_one(label, stages, keys, sort, bounds,
-                             words.report(nullptr)))
-      return false;
-  } else {
-    stages.order.levels_found = counters.data() + LevelCounters::num_levels;
-    stages.order.longest_found = counters.data() + LevelCounters::longest_row;
-    if (!sequence.run_in_one(
-            label, stages,
-            EachStage<typename Stages::Reset>{
-                std::max<std::int64_t>(n, LevelCounters::size)},
-            TeamStage<typename Stages::Find>{n}, keys, sort, bounds,
-            words.report(stages.order.levels_found)))
-      return false;
-  }
+  GraphLevels<typename ExecutionSpace::memory_space> levels;
+  levels.level_of = pool.template view<int>(n);
+  const auto counters = pool.template view<int>(LevelCounters::size);
+  FusedStages<ExecutionSpace>(exec, pool)
+      .run("Strata::LevelOrder::find_levels",
+           Stages{{levels.level_of, counters},
+                  {graph, levels.level_of, counters}},
+           EachStage<typename Stages::Reset>{
+               std::max<std::int64_t>(n, LevelCounters::size)},
+           TeamStage<typename Stages::Find>{n});
   int found[LevelCounters::size];
-  const auto told = words.take(exec, [&](const std::int64_t* from) {
-    if (known.known)
-      std::copy(known.found, known.found + LevelCounters::size, found);
-    else
-      std::memcpy(found, from, sizeof(found));
-    return found[LevelCounters::num_levels];
-  });
-  order =
-      order_of_stages(stages.order, level_of, found[LevelCounters::num_levels],
-                      found[LevelCounters::inner_runs], told.data() + heads);
-  return true;
+  copy_to_host(exec, counters, found);
+  levels.take(found);
+  return levels;
 }
 
 /// A device: see FindLevels; then a sort by key. Not for graphs without
@@ -500,71 +238,44 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
   using Range =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   const std::int64_t n = graph.num_vertices;
+  const GraphLevels<Memory> levels =
+      known.known ? known : find_levels_on_device(exec, graph, pool);
   LevelOrder<Memory> order;
-  if constexpr (has_resident_teams<ExecutionSpace>) {
-    if (order_in_one(exec, graph, within, pool, known, rank, order))
-      return order;
-  }
+  order.level_of = levels.level_of;
   order.vertex = pool.template view<int>(n);
   order.permuted_row = pool.template view<int>(n);
   order.length = pool.template view<int>(n);
-  int found[LevelCounters::size];
-  if (known.known) {
-    order.level_of = known.level_of;
-    std::copy(known.found, known.found + LevelCounters::size, found);
-  } else {
-    order.level_of = pool.template view<int>(n);
-    const Kokkos::View<int*, Memory> counters =
-        pool.template view<int>(LevelCounters::size);
-    using Stages = LevelStages<ExecutionSpace>;
-    FusedStages<ExecutionSpace>(exec, pool)
-        .run("Strata::LevelOrder::find_levels",
-             Stages{{order.level_of, counters},
-                    {graph, order.level_of, counters},
-                    {}},
-             EachStage<typename Stages::Reset>{
-                 std::max<std::int64_t>(n, LevelCounters::size)},
-             TeamStage<typename Stages::Find>{n});
-    copy_to_host(exec, counters, found);
-  }
-
-  const int levels = found[LevelCounters::num_levels];
-  const LevelSizesArray sizes{pool.template take<std::int64_t>(
-                                  3 * static_cast<std::int64_t>(levels) + 1),
-                              levels};
+  LevelSizesArray sizes{nullptr, levels.num_levels};
+  pool.take(sizes.all, sizes.size());
   auto key = pool.template view<std::uint64_t>(n);
-  const int longest = found[LevelCounters::longest_row];
-  const LevelKey<Memory> key_of{
-      {graph.row_map, rank},
-      within == WithinLevel::longest_rows_first ? bits_for(longest) : 0,
-      longest};
+  const LevelKey<Memory> key_of{{graph.row_map, rank},
+                                within == WithinLevel::longest_rows_first
+                                    ? bits_for(levels.longest_row)
+                                    : 0,
+                                levels.longest_row};
   Kokkos::parallel_for(
       "Strata::LevelOrder::keys", Range(exec, 0, std::max(n, sizes.size())),
       LevelKeys<Memory>{key_of, order.level_of, order.vertex, key, sizes});
   std::uint64_t* sorted_key = key.data();
   int* sorted_vertex = order.vertex.data();
   sort_by_key_within(exec, sorted_key, sorted_vertex, n,
-                     bits_for(levels - 1) + key_of.length_bits,
+                     bits_for(levels.num_levels - 1) + key_of.length_bits,
                      pool.template take<char>(static_cast<std::int64_t>(
                          sort_by_key_bytes(exec, n))));
   key = Kokkos::View<std::uint64_t*, Memory>(sorted_key, n);
   order.vertex = Kokkos::View<int*, Memory>(sorted_vertex, n);
-  using Bounds = LevelBounds<ExecutionSpace, SortedVertices<Memory>>;
-  constexpr std::int64_t width = Bounds::width;
-  Kokkos::parallel_for("Strata::LevelOrder::bounds",
-                       Range(exec, 0, (n + width - 1) / width * width),
-                       Bounds{key_of,
-                              {order.vertex, key},
-                              order.permuted_row,
-                              order.length,
-                              sizes});
-  order.level_map =
-      Kokkos::View<std::int64_t*, Memory>(sizes.all, std::size_t(levels) + 1);
+  Kokkos::parallel_for(
+      "Strata::LevelOrder::bounds", Range(exec, 0, n),
+      LevelBounds<Memory>{key_of, order.vertex, key, order.permuted_row,
+                          order.length, sizes});
+  const auto map_end = std::int64_t{levels.num_levels} + 1;
+  order.level_map = Kokkos::View<std::int64_t*, Memory>(sizes.all, map_end);
   std::vector<std::int64_t> all(sizes.size());
   copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(sizes.all, all.size()),
                all.data());
-  assign_sizes(order.sizes, levels, found[LevelCounters::inner_runs],
-               all.data());
+  order.sizes.num_levels = levels.num_levels;
+  order.sizes.level_map.assign(all.begin(), all.begin() + map_end);
+  order.sizes.longest_row.assign(all.begin() + map_end, all.end());
   return order;
 }
 
@@ -577,9 +288,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
   const CountedLengths<Memory> said{graph.row_map, rank};
   LevelOrder<Memory> order;
   const int levels = order.sizes.num_levels = sets.num_levels;
-  order.sizes.least_blocks = levels;
   order.sizes.level_map.assign(sets.level_map.begin(), sets.level_map.end());
-  order.sizes.edges.assign(levels, 0);
   order.sizes.longest_row.assign(levels, 0);
   if (within == WithinLevel::longest_rows_first)
     for (int l = 0; l < levels; ++l)
@@ -605,7 +314,6 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
     order.vertex(p) = v;
     order.permuted_row(v) = p;
     order.length(p) = static_cast<int>(edges);
-    order.sizes.edges[level] += edges;
     order.sizes.longest_row[level] =
         std::max(order.sizes.longest_row[level], edges);
   }
@@ -613,7 +321,7 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
 }
 
 /// See order_by_level. The order's arrays must not outlive the pool; levels
-/// that are known are not looked for, and an order that is known is not made.
+/// that are known are not looked for.
 template <class ExecutionSpace>
 LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
     const ExecutionSpace& exec,
@@ -623,8 +331,6 @@ LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
   if constexpr (is_gpu<ExecutionSpace>) {
     if (graph.num_vertices == 0)
       return LevelOrder<typename ExecutionSpace::memory_space>{};
-    if (known.ordered && within == WithinLevel::longest_rows_first)
-      return known.order;
     return level_order_on_device(exec, graph, within, pool, known);
   } else {
     exec.fence();
@@ -644,8 +350,8 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
   if constexpr (is_gpu<ExecutionSpace>) {
     GraphLevels<typename ExecutionSpace::memory_space> known;
     known.level_of = level_of;
-    known.found[LevelCounters::num_levels] = levels;
-    known.found[LevelCounters::longest_row] = highest;
+    known.num_levels = levels;
+    known.longest_row = highest;
     known.known = true;
     return level_order_on_device(exec, graph, within, pool, known, rank);
   } else {

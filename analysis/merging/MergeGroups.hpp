@@ -56,19 +56,15 @@ struct MergeGroups {
   KOKKOS_FUNCTION Group group_of(int v) const {
     return {level[v] / levels * levels, in_subgraphs ? subgraph_of[v] : 0};
   }
-  /// Whether a dependency of a row of the group is of it as well. Its level set
-  /// comes before the row's, so that it can't be of a later group.
-  KOKKOS_FUNCTION bool has(const Group& group, int from) const {
-    const bool here = !in_subgraphs || subgraph_of[from] == group.subgraph;
-    const bool late = level[from] >= group.first_level;
-    return late & here;
-  }
-  /// Whether it is replaced as well. All that decides is read at once: the
-  /// status of a row of another group may be written meanwhile, and is not
-  /// used.
+  /// Whether a dependency of a row of the group is of it as well and is
+  /// replaced. Its level set comes before the row's, so that it can't be of a
+  /// later group. All that decides is read at once: the status of a row of
+  /// another group may be written meanwhile, and is not used.
   KOKKOS_FUNCTION bool inner(const Group& group, int from) const {
     const bool as_it_is = stays(from);
-    return has(group, from) & !as_it_is;
+    const bool here = !in_subgraphs || subgraph_of[from] == group.subgraph;
+    const bool late = level[from] >= group.first_level;
+    return late & here & !as_it_is;
   }
   /// What becomes of row `v`, of which an elimination has made `row`.
   KOKKOS_FUNCTION int status_of(int v, const EliminatedRow& row,
@@ -100,9 +96,8 @@ struct MergeLimits {
 ///   `note(groups, v, row, status, lane, eliminate, limits)`, which all lanes
 ///   that share the row call, returns MergeLimits::longest of a merged row to
 ///   the first of them
-template <class GroupsOfRows, class Lengths>
+template <class Groups, class Lengths>
 struct CountMergedRows {
-  using Groups = GroupsOfRows;
   Groups groups;
   const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
   int* row_status;      // by vertex
@@ -114,25 +109,18 @@ struct CountMergedRows {
                                   const Eliminate& eliminate) const {
     const int v = number < 0 ? -1 : lengths.vertex(groups, number);
     const EliminatedRow row = eliminate.run(v, groups, NoNotes());
-    if (v >= 0) keep(v, row, lane, eliminate);
-  }
-  /// Of a row that has been eliminated, by all lanes that share it.
-  /// @returns its status
-  template <class Eliminate>
-  KOKKOS_FUNCTION int keep(int v, const EliminatedRow& row, int lane,
-                           const Eliminate& eliminate) const {
+    if (v < 0) return;
     const int status =
         groups.status_of(v, row, unmerged && unmerged[v] == RowStatus::stays);
     int* const raised = lengths.limits_of(groups, v, limits);
     const int longest =
         lengths.note(groups, v, row, status, lane, eliminate, raised);
-    if (lane != 0) return status;
+    if (lane != 0) return;
     row_status[v] = status;
     if (status == RowStatus::merged)
       raise_limits(raised, {{MergeLimits::coefficients, row.coefficients},
                             {MergeLimits::dependencies, row.dependencies},
                             {MergeLimits::longest, longest}});
-    return status;
   }
 };
 

@@ -184,8 +184,6 @@ struct MergeStages {
   int *row_status, *length, *coefficients, *recipe, *depth_in_group, *rank,
       *new_level;
   std::int64_t *row_map, *coefficient_map;
-  /// See ListsOfRows, by vertex; null: rows are not counted in order.
-  std::uint64_t* counted_row = nullptr;
   int *by_depth, *level_begin, *number;
   int *limits, *counted;  // MergeLimits::size of all rows, and DepthLimits
   /// If one does, what was counted from the next depth on is of no use.
@@ -231,7 +229,6 @@ struct MergeStages {
     row_status[v] =
         unmerged && unmerged[v] ? RowStatus::stays : RowStatus::as_it_was;
     length[v] = own;
-    if (counted_row) counted_row[v] = 0;
     coefficients[v] = recipe[v] = depth_in_group[v] = 0;
     raise_limit(limits + MergeLimits::longest, own);
   }
@@ -239,7 +236,7 @@ struct MergeStages {
   /// What the stages from here on have to do: nothing, where a row stays that
   /// must not.
   struct Work {
-    enum : int { rows, numbers, lanes, size };
+    enum : int { rows, numbers, size };
   };
   /// Index i has limit i. MergeSums::stays becomes how many depths there are up
   /// to the first one of which a row stays; 0: none does.
@@ -262,12 +259,8 @@ struct MergeStages {
     if (which > 0) return;
     work[Work::rows] = any ? num_vertices : 0;
     work[Work::numbers] = any ? num_numbers : 0;
-    work[Work::lanes] = any ? order.lanes_of_whole_warps() : 0;
     for (int k = 0; k < MergeSums::size; ++k) sums[k] = 0;
     sums[MergeSums::stays] = stay_from;
-    if (order.sizes) order.sizes[0] = 0;
-    shape[0] = 1;
-    shape[1] = shape[2] = 0;
   }
   struct Dependencies {};
   KOKKOS_INLINE_FUNCTION void operator()(Dependencies, std::int64_t v,
@@ -302,34 +295,11 @@ struct MergeStages {
     sums[MergeSums::most_coefficients] = limits[MergeLimits::coefficients];
     sums[MergeSums::most_dependencies] = limits[MergeLimits::dependencies];
     sums[MergeSums::longest] = limits[MergeLimits::longest];
-    shape[0] = shape[2] = static_cast<int>(sum);
-    shape[1] = ranks.at_most(limits[MergeLimits::longest]);
   }
   struct NewLevels {};
   KOKKOS_INLINE_FUNCTION void operator()(NewLevels, std::int64_t v) const {
     rank[v] = ranks(coefficients[v], length[v]);
     new_level[v] = number[number_of(v)];
-  }
-
-  // The order, where it is made in the same launch.
-  /// The number of level sets, but one where there is nothing to do; the
-  /// highest rank; the number of level sets whose sizes are known.
-  int* shape;
-  using Order = OrderStages<ExecutionSpace>;
-  Order order;
-  struct NewLevelsAndKeys {};
-  KOKKOS_INLINE_FUNCTION void operator()(NewLevelsAndKeys,
-                                         std::int64_t v) const {
-    (*this)(NewLevels(), v);
-    order(typename Order::Keys(), v);
-  }
-  struct Sort {};
-  KOKKOS_INLINE_FUNCTION SortJob job(Sort) const {
-    return order.job(typename Order::Sort());
-  }
-  struct Bounds {};
-  KOKKOS_INLINE_FUNCTION void operator()(Bounds, std::int64_t p) const {
-    order(typename Order::Bounds(), p);
   }
 
   // Once the order is known.

@@ -3,7 +3,6 @@
 #define STRATA_ANALYSIS_MERGING_MERGED_LEVELS_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <analysis/merging/CountInOrder.hpp>
 #include <analysis/merging/MergeLevels.hpp>
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
@@ -112,6 +111,250 @@ inline int counted_depths(int levels, std::int64_t rows, bool some_stay) {
   return counts_at_once(levels, rows, some_stay) ? 1 : levels - 1;
 }
 
+namespace Detail {
+
+/// See merge_levels.
+template <class ExecutionSpace>
+class LevelMerger {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+  using Graph = DependencyGraph<Memory>;
+
+  LevelMerger(const ExecutionSpace& exec, const Graph& graph,
+              const LevelOrder<Memory>& order, int levels, int max_steps,
+              WorkPool<ExecutionSpace>& pool, const int* unmerged)
+      : exec_(exec),
+        graph_(graph),
+        order_(order),
+        levels_(levels_of_group(levels, order.num_levels())),
+        pool_(pool),
+        sequence_(exec, pool) {
+    const std::int64_t num_groups =
+        (std::int64_t{order.num_levels()} + levels_ - 1) / levels_;
+    stages_.given_map = graph.row_map;
+    stages_.permuted_row = order.permuted_row;
+    stages_.level_of = order.level_of;
+    stages_.level_map = order.level_map;
+    stages_.num_vertices = graph.num_vertices;
+    stages_.levels = levels_;
+    stages_.num_levels = order.num_levels();
+    stages_.num_numbers = num_groups * levels_;
+    stages_.ranks.max_steps = max_steps;
+    stages_.unmerged = unmerged;
+  }
+
+  MergedLevels<Memory> make(std::int64_t num_values, WithinLevel within,
+                            bool some_stay) {
+    MergedLevels<Memory> made;
+    if (graph_.num_edges() + graph_.num_vertices >= most_entries) return made;
+    allocate();
+    begin();
+    count(some_stay);
+    if (!worthwhile()) return made;
+    make_order(within, made);
+    fill(num_values, made);
+    made.recipe_bytes = stages_.recipes.total;
+    made.levels = levels_;
+    made.row_status =
+        Kokkos::View<const int*, Memory>(stages_.row_status, num_rows());
+    return made;
+  }
+
+ private:
+  using Stages = MergeStages<ExecutionSpace>;
+  using Share = ShareRecipes<Memory>;
+  static constexpr std::int64_t most_entries = std::int64_t{1} << 30;
+
+  std::int64_t num_rows() const { return graph_.num_vertices; }
+  double mean_length() const {
+    return double(graph_.num_edges()) / double(num_rows());
+  }
+  LevelGroups<Memory> groups() const {
+    return {graph_, order_.level_of.data(), levels_, stages_.row_status};
+  }
+  std::int64_t rows_of_depth(int depth) const {
+    std::int64_t count = 0;
+    for (int l = depth; l < order_.num_levels(); l += levels_)
+      count += order_.sizes.rows(l);
+    return count;
+  }
+
+  void allocate() {
+    const std::int64_t n = num_rows();
+    for (int** const ints :
+         {&stages_.row_status, &stages_.length, &stages_.coefficients,
+          &stages_.recipe, &stages_.depth_in_group, &stages_.rank,
+          &stages_.new_level, &stages_.by_depth})
+      pool_.take(*ints, n);
+    for (std::int64_t** const map :
+         {&stages_.row_map, &stages_.coefficient_map})
+      pool_.take(*map, n + 1);
+    pool_.take(stages_.level_begin, order_.num_levels());
+    pool_.take(stages_.number, stages_.num_numbers);
+    pool_.take(stages_.limits, MergeLimits::size);
+    pool_.take(stages_.counted, DepthLimits::size);
+    pool_.take(stages_.work, Stages::Work::size);
+    pool_.take(stages_.sums, MergeSums::size);
+    stages_.recipes.take(pool_, n);
+  }
+  void begin() {
+    stages_.threads_to_clear = std::min(
+        std::int64_t{1} << 17,
+        std::max<std::int64_t>({stages_.num_numbers, DepthLimits::size,
+                                std::int64_t{stages_.recipes.table_size}}));
+    sequence_.run("Strata::MergedLevels::begin", stages_,
+                  EachStage<typename Stages::Clear>{stages_.threads_to_clear},
+                  SumStage<typename Stages::PlaceLevels>{order_.num_levels()},
+                  EachStage<typename Stages::Begin>{num_rows()});
+  }
+
+  /// What becomes of all rows. If some stay after all, all is right up to the
+  /// first of their depths.
+  void count(bool some_stay) {
+    const std::int64_t n = num_rows();
+    int depth = 1;
+    std::int64_t first = rows_of_depth(0);
+    stages_.none_may_stay =
+        !stages_.unmerged && counts_at_once(levels_, n, some_stay);
+    if (stages_.none_may_stay) {
+      count_rows(first, n - first, true);
+      sum_up();
+      const int right = static_cast<int>(found_[MergeSums::stays]);
+      stages_.none_may_stay = right == 0;
+      for (; depth < right; ++depth) first += rows_of_depth(depth);
+    }
+    if (stages_.none_may_stay) return;
+    for (; depth < levels_; ++depth) {
+      const std::int64_t rows = rows_of_depth(depth);
+      count_rows(first, rows, false);
+      first += rows;
+    }
+    sum_up();
+  }
+  /// So many of the vertices by depth, those from `first` on.
+  void count_rows(std::int64_t first, std::int64_t rows, bool at_once) {
+    using Lengths = LevelRowLengths<Memory>;
+    const auto& all = order_.sizes.longest_row;
+    const ListLengths longest =
+        longest_lists(*std::max_element(all.begin(), all.end()), levels_);
+    LevelGroups<Memory> known = groups();
+    if (at_once) known.row_status = nullptr;
+    replace_rows("Strata::MergedLevels::count", exec_, rows, mean_length(),
+                 CountMergedRows<LevelGroups<Memory>, Lengths>{
+                     known, stages_.unmerged, stages_.row_status,
+                     Lengths{stages_.by_depth + first, stages_.length,
+                             stages_.coefficients, stages_.recipe,
+                             stages_.depth_in_group, at_once},
+                     stages_.counted},
+                 lists_to_find<ExecutionSpace>(mean_length(), longest),
+                 longest);
+  }
+  /// Offsets and new levels, once the rows are counted.
+  void sum_up() {
+    using Work = typename Stages::Work;
+    const StageCount rows{num_rows(), stages_.work + Work::rows};
+    const HostWords<ExecutionSpace> told(MergeSums::size);
+    sequence_.run(
+        "Strata::MergedLevels::offsets", stages_,
+        EachStage<typename Stages::Decide>{MergeLimits::size},
+        SumsStage<typename Stages::Dependencies, typename Stages::Coefficients,
+                  typename Stages::RecipeSizes>{rows},
+        SumStage<typename Stages::Number>{
+            {stages_.num_numbers, stages_.work + Work::numbers}},
+        EachStage<typename Stages::NewLevels>{rows},
+        ReportStage{std::int64_t{MergeSums::size}, stages_.sums, told.data()});
+    exec_.fence();
+    std::copy(told.data(), told.data() + MergeSums::size, found_);
+  }
+  bool worthwhile() const {
+    const std::int64_t entries =
+        found_[MergeSums::dependencies] + found_[MergeSums::coefficients];
+    // A row takes at most 16 slots, or 8 for each element of the longer of its
+    // lists: chunks number those of dependencies by 32 bits.
+    constexpr std::int64_t words = (std::int64_t{1} << 32) - 64;
+    return found_[MergeSums::most_coefficients] >= 2 &&
+           entries < most_entries && 16 * num_rows() + 8 * entries < words &&
+           found_[MergeSums::recipe] < words;
+  }
+
+  void make_order(WithinLevel within, MergedLevels<Memory>& made) {
+    const std::int64_t n = num_rows();
+    using Offsets = Kokkos::View<std::int64_t*, Memory>;
+    auto& merged = made.graph;
+    merged.num_vertices = graph_.num_vertices;
+    merged.reversed = graph_.reversed;
+    merged.diagonal_value_index = graph_.diagonal_value_index;
+    merged.row_map = Offsets(stages_.row_map, n + 1);
+    merged.entries = pool_.template view<int>(found_[MergeSums::dependencies]);
+    made.coefficient_map = Offsets(stages_.coefficient_map, n + 1);
+    made.coefficient =
+        pool_.template view<int>(found_[MergeSums::coefficients]);
+    made.order = order_by_known_levels(
+        exec_, merged, Kokkos::View<int*, Memory>(stages_.new_level, n),
+        static_cast<int>(found_[MergeSums::levels]), stages_.rank,
+        stages_.ranks.at_most(static_cast<int>(found_[MergeSums::longest])),
+        within, pool_);
+  }
+  /// The merged rows and their recipes.
+  void fill(std::int64_t num_values, MergedLevels<Memory>& made) {
+    const std::int64_t n = num_rows();
+    make_rows(num_values, made.rows);
+    Share& recipes = stages_.recipes;
+    stages_.new_vertex = made.order.vertex;
+    stages_.rows = made.rows;
+    recipes.take_words(pool_, found_[MergeSums::recipe]);
+    recipes.vertex = made.order.vertex;
+    recipes.rows = made.rows;
+    if (!made.rows.values_in_order)
+      sequence_.run("Strata::MergedLevels::places", stages_,
+                    SumStage<typename Stages::PlaceEntries>{n});
+    const ListLengths lists{
+        static_cast<int>(found_[MergeSums::most_coefficients] + 3) / 4 * 4,
+        static_cast<int>(found_[MergeSums::most_dependencies] + 3) / 4 * 4};
+    replace_rows(
+        "Strata::MergedLevels::fill", exec_, n, mean_length(),
+        FillMerged<Memory>{groups(), stages_.row_status, stages_.row_map,
+                           stages_.coefficient_map, made.graph.entries.data(),
+                           made.coefficient.data(), made.rows, recipes},
+        lists, lists, most_rows_to_replace(lists));
+    sequence_.run("Strata::MergedLevels::recipes", recipes,
+                  EachStage<typename Share::Enter>{n},
+                  EachStage<typename Share::Compare>{n},
+                  SumStage<typename Share::Place>{n},
+                  EachStage<typename Share::Copy>{n});
+  }
+  void make_rows(std::int64_t num_values, MergedRows<Memory>& rows) {
+    rows.most_coefficients =
+        static_cast<int>(found_[MergeSums::most_coefficients]) - 1;
+    rows.most_dependencies =
+        static_cast<int>(found_[MergeSums::most_dependencies]);
+    rows.values_in_order = graph_.values_in_order;
+    rows.reversed = graph_.reversed;
+    rows.unit = num_values == graph_.num_edges();
+    rows.last_value = num_values - 1;
+    const auto take = [&](PlanStorage<Memory> storage) {
+      rows.take(storage, num_rows(), graph_.num_edges() + num_rows(),
+                found_[MergeSums::recipe] * MergedRows<Memory>::word,
+                MergeFaults::size, num_values);
+      return static_cast<std::int64_t>(storage.bytes());
+    };
+    const std::int64_t bytes = take(PlanStorage<Memory>());
+    // A plan copies them as a whole.
+    take(PlanStorage<Memory>(pool_.template take<unsigned char>(bytes)));
+  }
+
+  ExecutionSpace exec_;
+  Graph graph_;
+  const LevelOrder<Memory>& order_;
+  int levels_;
+  WorkPool<ExecutionSpace>& pool_;
+  FusedStages<ExecutionSpace> sequence_;
+  Stages stages_;
+  std::int64_t found_[MergeSums::size];
+};
+
+}  // namespace Detail
+
 /// Rewrites a graph's rows.
 ///
 /// @param order   of `graph`, which has vertices
@@ -126,11 +369,9 @@ inline int counted_depths(int levels, std::int64_t rows, bool some_stay) {
 ///          2^30 edges and vertices, or coefficients and dependencies, or 2^32
 ///          slots or words of recipes
 /// Cost on a device: two eliminations of each row, a launch for each depth or,
-/// for few rows of which none stays or of many depths, for all, a sort as for a
-/// LevelOrder, four passes over the rows' recipes, which are in memory twice
-/// meanwhile, and 136 bytes a row where rows of many depths are counted. The
-/// host waits once, once more for an order of many rows or of many level sets,
-/// and once more for few rows of which one stays.
+/// for few rows of which none stays, for all, a sort as for a LevelOrder, and
+/// four passes over the rows' recipes, which are in memory twice meanwhile. The
+/// host waits twice, and once more for few rows of which one stays.
 template <class ExecutionSpace>
 MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     const ExecutionSpace& exec,
@@ -139,240 +380,9 @@ MergedLevels<typename ExecutionSpace::memory_space> merge_levels(
     std::int64_t num_values, int max_steps, WithinLevel within,
     Detail::WorkPool<ExecutionSpace>& pool, const int* unmerged = nullptr,
     bool some_stay = false) {
-  using namespace Detail;
-  using Memory = typename ExecutionSpace::memory_space;
-  const std::int64_t n = graph.num_vertices;
-  const int num_levels = order.num_levels();
-  MergedLevels<Memory> made;
-  constexpr std::int64_t most_entries = std::int64_t{1} << 30;
-  if (graph.num_edges() + n >= most_entries) return made;
-  levels = levels_of_group(levels, num_levels);
-  const std::int64_t num_groups =
-      (std::int64_t{num_levels} + levels - 1) / levels;
-  const double mean_length = double(graph.num_edges()) / double(n);
-
-  MergeStages<ExecutionSpace> stages;
-  using Stages = MergeStages<ExecutionSpace>;
-  stages.given_map = graph.row_map;
-  stages.permuted_row = order.permuted_row;
-  stages.level_of = order.level_of;
-  stages.level_map = order.level_map;
-  stages.num_vertices = graph.num_vertices;
-  stages.levels = levels;
-  stages.num_levels = num_levels;
-  stages.num_numbers = num_groups * levels;
-  stages.ranks.max_steps = max_steps;
-  stages.unmerged = unmerged;
-  for (int** const ints :
-       {&stages.row_status, &stages.length, &stages.coefficients,
-        &stages.recipe, &stages.depth_in_group, &stages.rank, &stages.new_level,
-        &stages.by_depth})
-    pool.take(*ints, n);
-  for (std::int64_t** const map : {&stages.row_map, &stages.coefficient_map})
-    pool.take(*map, n + 1);
-  if (is_gpu<ExecutionSpace> && counts_in_order(n, levels - 1))
-    pool.take(stages.counted_row, n);
-  pool.take(stages.level_begin, num_levels);
-  pool.take(stages.number, stages.num_numbers);
-  pool.take(stages.limits, MergeLimits::size);
-  pool.take(stages.counted, DepthLimits::size);
-  pool.take(stages.work, Stages::Work::size);
-  pool.take(stages.shape, 3);
-  // The sums and the sizes of the new level sets side by side, for one report.
-  const bool may_order =
-      has_resident_teams<ExecutionSpace> && n <= Stages::Order::most_vertices;
-  pool.take(stages.sums,
-            MergeSums::size + (may_order ? 3 * stages.num_numbers : 0) + 1);
-  const Kokkos::View<int*, Memory> new_level(stages.new_level, n);
-  stages.order.row_length = {graph.row_map, stages.rank};
-  stages.order.level_of = new_level;
-  stages.order.levels_found = stages.shape;
-  stages.order.longest_found = stages.shape + 1;
-  stages.order.within = within;
-  if (may_order) stages.order.take(pool, n, stages.sums + MergeSums::size);
-  using Share = ShareRecipes<Memory>;
-  Share& recipes = stages.recipes;
-  recipes.take(pool, n);
-  FusedStages<ExecutionSpace> sequence(exec, pool);
-  const LevelGroups<Memory> groups{graph, order.level_of.data(), levels,
-                                   stages.row_status};
-  const auto rows_of_depth = [&](int depth) {
-    std::int64_t count = 0;
-    for (int l = depth; l < num_levels; l += levels)
-      count += order.sizes.rows(l);
-    return count;
-  };
-  const ListLengths longest =
-      longest_lists(*std::max_element(order.sizes.longest_row.begin(),
-                                      order.sizes.longest_row.end()),
-                    levels);
-  using Lengths = LevelRowLengths<Memory>;
-  using CountRows = CountMergedRows<LevelGroups<Memory>, Lengths>;
-  // Vertices by depth, those from `first` on.
-  const auto task_from = [&](std::int64_t first, bool at_once) {
-    LevelGroups<Memory> known = groups;
-    if (at_once) known.row_status = nullptr;
-    return CountRows{
-        known, unmerged, stages.row_status,
-        Lengths{stages.by_depth + first, stages.length, stages.coefficients,
-                stages.recipe, stages.depth_in_group, at_once},
-        stages.counted};
-  };
-  const auto count_rows = [&](std::int64_t first, std::int64_t count,
-                              bool at_once) {
-    replace_rows("Strata::MergedLevels::count", exec, count, mean_length,
-                 task_from(first, at_once),
-                 lists_to_find<ExecutionSpace>(mean_length, longest), longest);
-  };
-  // All from `depth` on, the first of which is `first`.
-  const auto count_from = [&](int depth, std::int64_t first) {
-    if constexpr (is_gpu<ExecutionSpace>) {
-      if (stages.counted_row && counts_in_order(n - first, levels - depth)) {
-        count_in_order("Strata::MergedLevels::count", exec, n - first, depth,
-                       task_from(first, false), stages.counted_row, pool);
-        return;
-      }
-    }
-    for (; depth < levels; ++depth) {
-      const std::int64_t count = rows_of_depth(depth);
-      count_rows(first, count, false);
-      first += count;
-    }
-  };
-  stages.threads_to_clear =
-      std::min(std::int64_t{1} << 17,
-               std::max<std::int64_t>({stages.num_numbers, DepthLimits::size,
-                                       std::int64_t{recipes.table_size}}));
-  sequence.run("Strata::MergedLevels::begin", stages,
-               EachStage<typename Stages::Clear>{stages.threads_to_clear},
-               SumStage<typename Stages::PlaceLevels>{num_levels},
-               EachStage<typename Stages::Begin>{n});
-  std::vector<std::int64_t> found;
-  bool ordered = false;
-  // Offsets and the order, once the rows are counted.
-  const auto sum_up = [&] {
-    const char* const label = "Strata::MergedLevels::offsets";
-    const std::int64_t* const work = stages.work;
-    using Work = typename Stages::Work;
-    const StageCount rows{n, work + Work::rows};
-    const EachStage<typename Stages::Decide> decide{MergeLimits::size};
-    const SumsStage<typename Stages::Dependencies,
-                    typename Stages::Coefficients, typename Stages::RecipeSizes>
-        offsets{rows};
-    const SumStage<typename Stages::Number> number{
-        {stages.num_numbers, work + Work::numbers}};
-    const EachStage<typename Stages::NewLevels> renumber{rows};
-    const WordsWithSizes<ExecutionSpace> words(
-        stages.sums, MergeSums::size, may_order ? stages.num_numbers : 0);
-    ordered = false;
-    if constexpr (has_resident_teams<ExecutionSpace>) {
-      ordered =
-          may_order &&
-          sequence.run_in_one(
-              label, stages, decide, offsets, number,
-              EachStage<typename Stages::NewLevelsAndKeys>{rows},
-              SortStage<typename Stages::Sort>{rows},
-              EachStage<typename Stages::Bounds>{
-                  {stages.order.lanes_of_whole_warps(), work + Work::lanes}},
-              words.report(stages.shape + 2));
-    }
-    if (!ordered)
-      sequence.run(label, stages, decide, offsets, number, renumber,
-                   words.report_heads());
-    found = words.take(exec, [&](const std::int64_t* sums) {
-      return ordered ? sums[MergeSums::levels] : 0;
-    });
-  };
-  // If some stay after all, all is right up to the first of their depths.
-  int depth = 1;
-  std::int64_t first = rows_of_depth(0);
-  stages.none_may_stay = !unmerged && counts_at_once(levels, n, some_stay);
-  if (stages.none_may_stay) {
-    count_rows(first, n - first, true);
-    sum_up();
-    const int right = static_cast<int>(found[MergeSums::stays]);
-    stages.none_may_stay = right == 0;
-    for (; depth < right; ++depth) first += rows_of_depth(depth);
-  }
-  if (!stages.none_may_stay) {
-    const auto before = pool.mark();
-    count_from(depth, first);
-    sum_up();
-    pool.give_back(before);
-  }
-  const std::int64_t total = found[MergeSums::dependencies];
-  const std::int64_t total_coefficients = found[MergeSums::coefficients];
-  // A row takes at most 16 slots, or 8 for each element of the longer of its
-  // lists: chunks number those of dependencies by 32 bits.
-  constexpr std::int64_t words = (std::int64_t{1} << 32) - 64;
-  if (found[MergeSums::most_coefficients] < 2 ||
-      total + total_coefficients >= most_entries ||
-      16 * n + 8 * (total + total_coefficients) >= words ||
-      found[MergeSums::recipe] >= words)
-    return made;
-
-  // The merged rows.
-  const ListLengths lists{
-      static_cast<int>(found[MergeSums::most_coefficients] + 3) / 4 * 4,
-      static_cast<int>(found[MergeSums::most_dependencies] + 3) / 4 * 4};
-  auto& merged = made.graph;
-  merged.num_vertices = graph.num_vertices;
-  merged.reversed = graph.reversed;
-  merged.diagonal_value_index = graph.diagonal_value_index;
-  using Offsets = Kokkos::View<std::int64_t*, Memory>;
-  merged.row_map = Offsets(stages.row_map, n + 1);
-  merged.entries = pool.template view<int>(total);
-  made.coefficient_map = Offsets(stages.coefficient_map, n + 1);
-  made.coefficient = pool.template view<int>(total_coefficients);
-  const int new_levels = static_cast<int>(found[MergeSums::levels]);
-  if (ordered)
-    made.order = order_of_stages(stages.order, new_level, new_levels, 0,
-                                 found.data() + MergeSums::size);
-  else
-    made.order = order_by_known_levels(
-        exec, merged, new_level, new_levels, stages.rank,
-        stages.ranks.at_most(static_cast<int>(found[MergeSums::longest])),
-        within, pool);
-  auto& rows = made.rows;
-  rows.most_coefficients =
-      static_cast<int>(found[MergeSums::most_coefficients]) - 1;
-  rows.most_dependencies =
-      static_cast<int>(found[MergeSums::most_dependencies]);
-  rows.values_in_order = graph.values_in_order;
-  rows.reversed = graph.reversed;
-  rows.unit = num_values == graph.num_edges();
-  rows.last_value = num_values - 1;
-  const auto take = [&](PlanStorage<Memory> storage) {
-    rows.take(storage, n, graph.num_edges() + n,
-              found[MergeSums::recipe] * MergedRows<Memory>::word,
-              MergeFaults::size, num_values);
-    return static_cast<std::int64_t>(storage.bytes());
-  };
-  const std::int64_t bytes = take(PlanStorage<Memory>());
-  // A plan copies them as a whole.
-  take(PlanStorage<Memory>(pool.template take<unsigned char>(bytes)));
-  stages.new_vertex = made.order.vertex;
-  stages.rows = rows;
-  recipes.take_words(pool, found[MergeSums::recipe]);
-  recipes.vertex = made.order.vertex;
-  recipes.rows = rows;
-  if (!rows.values_in_order)
-    sequence.run("Strata::MergedLevels::places", stages,
-                 SumStage<typename Stages::PlaceEntries>{n});
-  replace_rows("Strata::MergedLevels::fill", exec, n, mean_length,
-               FillMerged<Memory>{groups, stages.row_status, stages.row_map,
-                                  stages.coefficient_map, merged.entries.data(),
-                                  made.coefficient.data(), rows, recipes},
-               lists, lists, most_rows_to_replace(lists));
-  sequence.run("Strata::MergedLevels::recipes", recipes,
-               EachStage<typename Share::Enter>{n},
-               EachStage<typename Share::Compare>{n},
-               SumStage<typename Share::Place>{n},
-               EachStage<typename Share::Copy>{n});
-  made.recipe_bytes = recipes.total;
-  made.levels = levels;
-  made.row_status = Kokkos::View<const int*, Memory>(stages.row_status, n);
-  return made;
+  return Detail::LevelMerger<ExecutionSpace>(exec, graph, order, levels,
+                                             max_steps, pool, unmerged)
+      .make(num_values, within, some_stay);
 }
 
 }  // namespace Strata

@@ -125,7 +125,7 @@ class ReplaceBySets {
     }
   }
 
- protected:
+ private:
   /// Where a row's entries are.
   struct Entries {
     std::int64_t begin = 0, end = 0;

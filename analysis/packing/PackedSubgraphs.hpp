@@ -86,9 +86,8 @@ struct PackedSubgraphs {
   int row_lanes = 1;           // see PackedTeam
   int max_local = 0;           // largest number of scalars in scratch
   int max_steps = 0;           // largest number of steps of a sub-graph
-  int critical_steps = 0;      // steps on the longest path, waits included
   std::int64_t num_steps = 0;  // of all sub-graphs together
-  std::int64_t num_records = 0, num_imports = 0;
+  std::int64_t num_records = 0;
   /// What the following arrays are part of, those of `merged` aside.
   typename Detail::PlanStorage<MemorySpace>::Block storage;
   Kokkos::View<unsigned char*, MemorySpace> bytes;

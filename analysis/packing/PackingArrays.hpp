@@ -4,9 +4,7 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <analysis/packing/PackedSubgraphs.hpp>
-#include <analysis/stages/StageKinds.hpp>
 #include <cstdint>
-#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -31,13 +29,10 @@ struct PackingArrays {
   int num_subgraphs = 0, time_bits = 0;
   int dependency_bits = 31;  // of a vertex number in external_key
   Index num_tasks = 0, num_steps = 0, num_externals = 0, num_uniques = 0;
-  /// Edges between sub-graphs that there is room for; of more, none is listed.
-  Index most_externals = std::numeric_limits<Index>::max();
 
   enum : int {
     count_subgraphs,
     count_externals,
-    count_unlisted,  // 1: more of them than there is room for
     count_uniques,
     count_local,
     count_exports,
@@ -68,10 +63,7 @@ struct PackingArrays {
   // one's place is.
   Index* external_at = nullptr;
   // Edges between sub-graphs, sorted, and the distinct dependencies among them.
-  Key *external_key = nullptr, *external_sorted = nullptr;
-  /// Keys have so many bits of the edge behind them, or it is in external_edge.
-  int edge_bits = 0;
-  SortJob external_sort = {};
+  Key* external_key = nullptr;
   /// CountImports has a table of keys instead, of so many places, a power of
   /// two.
   Index table_size = 0;
@@ -88,8 +80,6 @@ struct PackingArrays {
   Key* task_key = nullptr;
   int *task = nullptr, *task_row = nullptr, *run_of = nullptr;
   int* run_first = nullptr;
-  /// Of words that have a task's number behind its key.
-  SortJob task_sort = {};
   Index* place_of = nullptr;
   // Steps.
   int *step_records = nullptr, *step_subgraph = nullptr;

@@ -17,17 +17,15 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   using Base = PackingArrays<MemorySpace>;
   using Base::graph, Base::level, Base::band_levels, Base::bands,
       Base::whole_rows, Base::halvings, Base::num_subgraphs,
-      Base::dependency_bits, Base::num_externals, Base::most_externals,
-      Base::count, Base::band_key, Base::order, Base::subgraph_of,
-      Base::export_before, Base::permuted_row_of, Base::time, Base::exported,
-      Base::band_first, Base::band_chunk, Base::first_vertex,
-      Base::import_count, Base::unique_of, Base::external_at, Base::table_size,
-      Base::external_key, Base::external_sorted, Base::edge_bits,
-      Base::external_sort, Base::external_edge, Base::unique_dependency,
-      Base::unique_subgraph, Base::count_subgraphs, Base::count_externals,
-      Base::count_unlisted, Base::count_uniques, Base::count_local,
-      Base::count_exports, Base::count_time, Base::first_edge, Base::end_edge,
-      Base::exports_of;
+      Base::dependency_bits, Base::num_externals, Base::count, Base::band_key,
+      Base::order, Base::subgraph_of, Base::export_before,
+      Base::permuted_row_of, Base::time, Base::exported, Base::band_first,
+      Base::band_chunk, Base::first_vertex, Base::import_count, Base::unique_of,
+      Base::external_at, Base::table_size, Base::external_key,
+      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
+      Base::count_subgraphs, Base::count_externals, Base::count_uniques,
+      Base::count_local, Base::count_exports, Base::count_time,
+      Base::first_edge, Base::end_edge, Base::exports_of;
   using typename Base::Index, typename Base::Key;
 
   // --- Partition: bands of level sets, cut into chunks of rows --------------
@@ -146,10 +144,7 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     const Index own = external_at[i];
     if (final) external_at[i] = sum;
     sum += own;
-    if (!final || i + 1 < graph.num_vertices) return;
-    const bool listed = sum <= most_externals;
-    count[count_externals] = listed ? sum : 0;
-    count[count_unlisted] = listed ? 0 : 1;
+    if (final && i + 1 == graph.num_vertices) count[count_externals] = sum;
   }
   KOKKOS_INLINE_FUNCTION Key key_of(int g, int j) const {
     return static_cast<Key>(g) << dependency_bits |
@@ -159,7 +154,6 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
   struct ListExternals {};
   KOKKOS_INLINE_FUNCTION void operator()(ListExternals, Index i, int lane,
                                          int lanes) const {
-    if (count[count_externals] == 0) return;
     const int g = subgraph_of[i];
     const Index end = end_edge(i);
     for (Index k = first_edge(i) + lane; k < end;
@@ -170,11 +164,8 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       STRATA_IMPL_UNROLL
       for (int u = 0; u < EdgeBatch::size; ++u) {
         if (!edges.outside[u]) continue;
-        const Index edge = k + Index{u} * lanes;
-        const Key key = key_of(g, edges.from[u]);
-        external_key[at] =
-            edge_bits > 0 ? key << edge_bits | static_cast<Key>(edge) : key;
-        if (edge_bits == 0) external_edge[at] = static_cast<int>(edge);
+        external_key[at] = key_of(g, edges.from[u]);
+        external_edge[at] = static_cast<int>(k + Index{u} * lanes);
         ++at;
       }
     }
@@ -188,21 +179,14 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       count[count_time] = 0;
     }
   }
-  struct SortExternals {};
-  KOKKOS_INLINE_FUNCTION SortJob job(SortExternals) const {
-    return external_sort;
-  }
   struct UniqueScan {};
   KOKKOS_INLINE_FUNCTION void operator()(UniqueScan, Index p, Index& sum,
                                          bool final) const {
-    const Key word = external_sorted[p], key = word >> edge_bits;
-    const bool fresh = p == 0 || external_sorted[p - 1] >> edge_bits != key;
+    const Key key = external_key[p];
+    const bool fresh = p == 0 || external_key[p - 1] != key;
     sum += fresh;
     if (!final) return;
-    const Index edge =
-        edge_bits > 0 ? static_cast<Index>(word & ((Key{1} << edge_bits) - 1))
-                      : external_edge[p];
-    unique_of[edge] = static_cast<int>(sum - 1);
+    unique_of[external_edge[p]] = static_cast<int>(sum - 1);
     if (fresh) {
       const int j = static_cast<int>(key & ((Key{1} << dependency_bits) - 1));
       const int g = static_cast<int>(key >> dependency_bits);
@@ -211,7 +195,7 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       exported[j] = 1;
       Kokkos::atomic_fetch_add(&import_count[g], 1);
     }
-    if (p + 1 == count[count_externals]) count[count_uniques] = sum;
+    if (p + 1 == num_externals) count[count_uniques] = sum;
   }
   /// How many values each sub-graph needs, with a table of those that have been
   /// seen instead of a list: it has room for all edges twice.
@@ -265,14 +249,10 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
     }
     return there != key;
   }
-  /// Where edges are not listed, no sub-graph has room, so that the steps of
-  /// rows are left out.
   struct Capacity {};
   KOKKOS_INLINE_FUNCTION void operator()(Capacity, Index g) const {
     const Index local =
-        count[count_unlisted] != 0
-            ? Index{std::numeric_limits<int>::max()}
-            : 1 + import_count[g] + first_vertex[g + 1] - first_vertex[g];
+        1 + import_count[g] + first_vertex[g + 1] - first_vertex[g];
     Kokkos::atomic_fetch_max(&count[count_local], local);
   }
 

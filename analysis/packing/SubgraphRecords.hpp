@@ -16,13 +16,11 @@ struct SubgraphRecords : StepsOfRows<MemorySpace> {
       Base::num_tasks, Base::count, Base::order, Base::subgraph_of,
       Base::export_before, Base::time, Base::first_task, Base::first_vertex,
       Base::import_count, Base::step_first, Base::run_count, Base::lanes_of,
-      Base::subgraph, Base::task_key, Base::task, Base::task_row,
-      Base::task_sort, Base::run_of, Base::run_first, Base::place_of,
-      Base::step_records, Base::step_subgraph, Base::record_of,
-      Base::count_tasks, Base::count_steps, Base::count_stages,
+      Base::subgraph, Base::task_key, Base::task, Base::task_row, Base::run_of,
+      Base::run_first, Base::place_of, Base::step_records, Base::step_subgraph,
+      Base::record_of, Base::count_tasks, Base::count_steps, Base::count_stages,
       Base::count_records, Base::count_most_steps, Base::team,
-      Base::step_capacity, Base::tasks_of, Base::exports_of, Base::job,
-      Base::operator();
+      Base::step_capacity, Base::tasks_of, Base::exports_of, Base::operator();
   using typename Base::Index, typename Base::Key, typename Base::PermutedRows;
 
   struct TaskScan {};
@@ -54,19 +52,6 @@ struct SubgraphRecords : StepsOfRows<MemorySpace> {
     (*this)(PermutedRows(), i);
     (*this)(TaskKeys(), i);
     if (i < num_subgraphs) run_count[i] = 0;
-  }
-  struct TaskWords {};
-  KOKKOS_INLINE_FUNCTION void operator()(TaskWords, Index t) const {
-    task_sort.words[t] =
-        task_key[t] << task_sort.first_bit | static_cast<Key>(t);
-  }
-  struct SortTasks {};
-  KOKKOS_INLINE_FUNCTION SortJob job(SortTasks) const { return task_sort; }
-  struct TakeTasks {};
-  KOKKOS_INLINE_FUNCTION void operator()(TakeTasks, Index p) const {
-    const Key word = task_sort.sorted()[p];
-    task_key[p] = word >> task_sort.first_bit;
-    task[p] = static_cast<int>(word & ((Key{1} << task_sort.first_bit) - 1));
   }
   struct RunScan {};
   KOKKOS_INLINE_FUNCTION void operator()(RunScan, Index p, Index& sum,

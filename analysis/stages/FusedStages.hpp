@@ -18,16 +18,13 @@ namespace Detail {
 /// barrier takes a third of a launch, and the host enqueues one.
 ///
 /// No deadlock (see GridBarrier): every thread comes to every barrier, as the
-/// numbers of indices are the same for all of them, and so are the bits that a
-/// sort goes by: what they follow from has been written before a barrier, and
-/// no stage after that changes it.
+/// numbers of indices are the same for all of them: what they follow from has
+/// been written before a barrier, and no stage after that changes it.
 template <class Stages, class List>
 struct StagesOfTeams {
   static constexpr int max_team_size =
-      List::one_sum ? 1024 : TeamsTogetherSizes::threads_of_team;
-  static constexpr int scratch_bytes =
-      TeamsTogetherSizes::scratch_bytes +
-      (List::sorts ? TeamsTogetherSizes::sort_scratch_bytes + 16 : 0);
+      is_one_sum<List> ? 1024 : TeamsTogetherSizes::threads_of_team;
+  static constexpr int scratch_bytes = TeamsTogetherSizes::scratch_bytes;
   Stages stages;
   List list;
   std::int64_t *arrived, *partial;
@@ -124,18 +121,6 @@ struct StagesOfTeams {
     }
     run(together, left.rest);
   }
-  template <class Together, class Tag, class... Rest>
-  KOKKOS_INLINE_FUNCTION void run(
-      Together& together,
-      const StageList<SortStage<Tag>, Rest...>& left) const {
-    static_assert(max_team_size / 32 <= TeamsTogetherSizes::most_sorting_warps,
-                  "room for every warp");
-    together.sort(left.first.count(), stages.job(Tag()));
-    if constexpr (sizeof...(Rest) > 0) {
-      together.barrier();
-    }
-    run(together, left.rest);
-  }
 };
 
 /// Runs stages one after the other, each when those before are done: in one
@@ -162,28 +147,6 @@ class FusedStages {
     }
     (apart(name, stages, stage), ...);
   }
-  /// The same in one launch or not at all.
-  /// @returns whether it has been enqueued
-  template <class Stages, class... Stage>
-  bool run_in_one(const char* name, const Stages& stages,
-                  const Stage&... stage) {
-    (void)name;
-    (void)stages;
-    ((void)stage, ...);
-    if constexpr (has_resident_teams<ExecutionSpace>) {
-      const std::int64_t most = std::max({work(stage)...});
-      return most > 0 && most <= together_at_most &&
-             launch(name, stages, most, stage...);
-    } else {
-      return false;
-    }
-  }
-
-  /// Words that a SortStage can sort.
-  std::int64_t most_sorted() const {
-    return TeamsTogetherSizes::most_sorted(num_multiprocessors(exec_),
-                                           TeamsTogetherSizes::threads_of_team);
-  }
 
  private:
   /// Indices of a stage from which on it is better off with a launch of its
@@ -203,10 +166,6 @@ class FusedStages {
   }
   /// A few words need no teams of their own.
   static std::int64_t work(const ReportStage&) { return 1; }
-  template <class Stage>
-  static std::int64_t to_sort(const Stage& stage) {
-    return Stage::sorts ? stage.count.most : 0;
-  }
 
   template <class Stages, class... Stage>
   bool launch(const char* name, const Stages& stages, std::int64_t most,
@@ -220,9 +179,6 @@ class FusedStages {
     if (resident == 0) return false;
     const int teams = static_cast<int>(
         std::min<std::int64_t>(resident, (most + size - 1) / size));
-    if (std::max({to_sort(stage)...}) >
-        TeamsTogetherSizes::most_sorted(teams, size))
-      return false;
     run_resident_teams(
         name, exec_,
         Functor{stages, stage_list(stage...), pool_->zeros(1), partial_}, teams,
@@ -243,7 +199,7 @@ class FusedStages {
                            CopyWords{stage});
     } else {
       exec_.fence();
-      std::copy(stage.from, stage.from + stage.words(), stage.to);
+      std::copy(stage.from, stage.from + stage.count.most, stage.to);
     }
   }
   template <class Stages, class Tag>

@@ -25,7 +25,6 @@ struct StageCount {
 /// A stage calls stages(Tag(), i) for every i below `count`.
 template <class Tag>
 struct EachStage {
-  static constexpr bool sums = false, sorts = false;
   StageCount count;
 };
 /// A stage that also learns the sum over smaller i of what the calls add to
@@ -33,13 +32,11 @@ struct EachStage {
 /// `final` false first, when they may only add.
 template <class Tag>
 struct SumStage {
-  static constexpr bool sums = true, sorts = false;
   StageCount count;
 };
 /// Several of them at once, none of which needs what another one writes.
 template <class... Tags>
 struct SumsStage {
-  static constexpr bool sums = false, sorts = false;
   StageCount count;
 };
 
@@ -47,7 +44,6 @@ struct SumsStage {
 /// rows of so many entries together; stages.length(row) tells those of one.
 template <class Tag>
 struct RowsStage {
-  static constexpr bool sums = false, sorts = false;
   StageCount count;
   std::int64_t entries;
 };
@@ -57,68 +53,21 @@ struct RowsStage {
 /// multiprocessor.
 template <class Tag>
 struct TeamStage {
-  static constexpr bool sums = false, sorts = false;
   static constexpr int team_size = 128, teams_per_multiprocessor = 8;
-  StageCount count;
-};
-
-/// Words that a SortStage sorts: by `bits` of their bits from `first_bit` on,
-/// ascending and stable, digit after digit.
-struct SortJob {
-  static constexpr int digit_bits = 8, digits = 1 << digit_bits;
-  /// Teams that sort, and words that a lane of theirs has at most.
-  static constexpr int most_teams = 128, words_of_lane = 4;
-
-  std::uint64_t *words, *other;
-  unsigned* counts;  // digits * most_teams
-  int first_bit, bits;
-
-  /// Has room for `count` words in memory of `pool`.
-  template <class Pool>
-  void take(Pool& pool, std::int64_t count) {
-    pool.take(words, count);
-    pool.take(other, count);
-    pool.take(counts, digits * most_teams);
-  }
-  KOKKOS_FUNCTION int passes() const {
-    return (bits + digit_bits - 1) / digit_bits;
-  }
-  /// Where they are when they are sorted.
-  KOKKOS_FUNCTION std::uint64_t* sorted() const {
-    return passes() % 2 == 0 ? words : other;
-  }
-};
-/// A stage that sorts `count` words: stages.job(Tag()) is the SortJob, the same
-/// for every thread. FusedStages::run_in_one alone takes it.
-template <class Tag>
-struct SortStage {
-  static constexpr bool sums = false, sorts = true;
   StageCount count;
 };
 
 /// A stage that copies words of device memory to where the host reads them once
 /// it has waited (see HostWords): a copy of its own takes longer.
 struct ReportStage {
-  static constexpr bool sums = false, sorts = false;
   StageCount count;
   const std::int64_t* from;
   std::int64_t* to;
-  /// Not null: only so many words are written as there are for this number of
-  /// things, which an earlier stage finds, and no others are copied.
-  const int* things = nullptr;
-  std::int64_t words_before = 0, words_of_each = 0;
-
-  KOKKOS_INLINE_FUNCTION std::int64_t words() const {
-    const std::int64_t most = count();
-    if (!things) return most;
-    const std::int64_t written = words_before + words_of_each * *things;
-    return written < most ? written : most;
-  }
 };
 struct CopyWords {
   ReportStage stage;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i < stage.words()) stage.to[i] = stage.from[i];
+    stage.to[i] = stage.from[i];
   }
 };
 
@@ -161,16 +110,16 @@ struct TeamOfStage {
 
 /// One after the other, in device code.
 template <class... Stage>
-struct StageList {
-  static constexpr bool one_sum = false, sorts = false;
-};
+struct StageList {};
 template <class First, class... Rest>
 struct StageList<First, Rest...> {
-  static constexpr bool one_sum = sizeof...(Rest) == 0 && First::sums;
-  static constexpr bool sorts = First::sorts || StageList<Rest...>::sorts;
   First first;
   StageList<Rest...> rest;
 };
+template <class List>
+constexpr bool is_one_sum = false;
+template <class Tag>
+constexpr bool is_one_sum<StageList<SumStage<Tag>>> = true;
 inline StageList<> stage_list() { return {}; }
 template <class First, class... Rest>
 StageList<First, Rest...> stage_list(const First& first, const Rest&... rest) {

@@ -3,7 +3,6 @@
 #define STRATA_ANALYSIS_STAGES_TEAMS_TOGETHER_HPP
 
 #include <Kokkos_Core.hpp>
-#include <analysis/stages/StageKinds.hpp>
 #include <core/device/GridBarrier.hpp>
 #include <core/device/Warp.hpp>
 #include <cstdint>
@@ -22,28 +21,14 @@ struct TeamsTogetherSizes {
   static constexpr int most_long_rows = 128;
   static_assert((most_long_rows + 1) * sizeof(int) <= scratch_bytes,
                 "the words have room for them");
-  /// Of sorts, beside that: for every digit the first place of the team's words
-  /// that have it, and how many of a warp's words have it.
-  static constexpr int most_sorting_warps = 16;
-  static constexpr int sort_scratch_bytes =
-      SortJob::digits * (4 + 2 * most_sorting_warps);
   /// Threads of a team, but for one sum alone.
   static constexpr int threads_of_team = 512;
   /// Teams at most, and sums at once.
   static constexpr int most_teams = 1024, most_sums = 3;
-  /// Teams that take part in a sort.
-  KOKKOS_FUNCTION static int teams_that_sort(int teams) {
-    return teams < SortJob::most_teams ? teams : SortJob::most_teams;
-  }
-  /// Words that so many teams can sort.
-  KOKKOS_FUNCTION static std::int64_t most_sorted(int teams, int team_size) {
-    return std::int64_t{teams_that_sort(teams)} * team_size *
-           SortJob::words_of_lane;
-  }
 };
 
-/// What teams that all run at the same time need to work together: a barrier,
-/// prefix sums and sorts. All threads of all teams have to make the same calls.
+/// What teams that all run at the same time need to work together: a barrier
+/// and prefix sums. All threads of all teams have to make the same calls.
 template <class Team>
 class TeamsTogether : public TeamsTogetherSizes {
  public:
@@ -65,14 +50,6 @@ class TeamsTogether : public TeamsTogetherSizes {
   KOKKOS_INLINE_FUNCTION void barrier() {
     if (team_.league_size() > 1)
       barrier_.meet(team_);
-    else
-      team_.team_barrier();
-  }
-  /// Between parts of work that the first `teams` teams share: one team needs
-  /// no other. All threads of all teams call it.
-  KOKKOS_INLINE_FUNCTION void barrier_of(int teams) {
-    if (teams > 1)
-      barrier();
     else
       team_.team_barrier();
   }
@@ -189,127 +166,12 @@ class TeamsTogether : public TeamsTogetherSizes {
       }
     }
   }
-  /// Cost: two barriers, a read and a write of all words for each digit. At
-  /// most `most_sorted` words. One team sorts few words, with barriers of its
-  /// own.
-  KOKKOS_INLINE_FUNCTION void sort(std::int64_t count, const SortJob& job) {
-    const int passes = job.passes();
-    const bool few = count <= most_sorted(1, team_.team_size());
-    const int teams = few ? 1 : teams_that_sort(team_.league_size());
-    int first = job.first_bit, left = job.bits;
-    for (int pass = 0; pass < passes; ++pass) {
-      if (pass > 0) barrier_of(teams);
-      const int bits = (left + passes - pass - 1) / (passes - pass);
-      const bool back = pass % 2 == 1;
-      sort_digit(teams, count, back ? job.other : job.words,
-                 back ? job.words : job.other, job.counts, first, bits);
-      first += bits;
-      left -= bits;
-    }
-  }
 
  private:
   static constexpr int width = 32;
   /// Entries of a row from which on it is shared by a team.
   static constexpr int very_long = 32 * width;
 
-  /// By one digit. A warp has words that follow each other, and so has a team:
-  /// a word's place is behind those of smaller digits, those of the same digit
-  /// in teams before, in warps of the team before, and in the own warp before.
-  KOKKOS_INLINE_FUNCTION void sort_digit(int teams, std::int64_t count,
-                                         const std::uint64_t* from,
-                                         std::uint64_t* to, unsigned* counts,
-                                         int first_bit, int bits) {
-    const int team = team_.league_rank(), rank = team_.team_rank();
-    const int lane = rank % width, warp = rank / width;
-    const int warps = team_.team_size() / width, digits = 1 << bits;
-    const bool takes_part = team < teams;
-    const std::int64_t sharing = std::int64_t{teams} * warps;
-    const std::int64_t per_warp =
-        ((count + sharing - 1) / sharing + width - 1) / width * width;
-    const std::int64_t first = (std::int64_t{team} * warps + warp) * per_warp;
-    unsigned char* const scratch =
-        static_cast<unsigned char*>(team_.team_scratch(0).get_shmem(
-            scratch_bytes + sort_scratch_bytes)) +
-        (scratch_bytes + 15) / 16 * 16;
-    unsigned* const place = reinterpret_cast<unsigned*>(scratch);
-    auto* const of_warps =
-        reinterpret_cast<std::uint16_t*>(scratch + 4 * SortJob::digits);
-    std::uint16_t* const mine = of_warps + warp * SortJob::digits;
-    constexpr int most = SortJob::words_of_lane;
-    std::uint64_t word[most];
-    int digit[most], before[most];
-    if (takes_part) {
-      for (int d = lane; d < digits; d += width) mine[d] = 0;
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < most; ++u) {
-        const std::int64_t at = u * width + lane;
-        const bool any = at < per_warp && first + at < count;
-        word[u] = any ? from[first + at] : 0;
-        digit[u] =
-            any ? static_cast<int>(word[u] >> first_bit) & (digits - 1) : -1;
-      }
-      lane_barrier();
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < most; ++u) {
-        if (u * width < per_warp) {
-          const bool any = digit[u] >= 0;
-          unsigned same = lane_ballot(any);
-          for (int b = 0; b < bits; ++b) {
-            const bool set = (digit[u] >> b & 1) != 0;
-            const unsigned with = lane_ballot(set);
-            same &= set ? with : ~with;
-          }
-          const int lower = count_bits(same & ((1u << lane) - 1));
-          const int there = any ? mine[digit[u]] : 0;
-          before[u] = there + lower;
-          lane_barrier();
-          if (any && lower == 0)
-            mine[digit[u]] =
-                static_cast<std::uint16_t>(there + count_bits(same));
-          lane_barrier();
-        }
-      }
-    }
-    team_.team_barrier();
-    if (takes_part && rank < digits) {
-      unsigned sum = 0;
-      for (int w = 0; w < warps; ++w) {
-        std::uint16_t& of_warp = of_warps[w * SortJob::digits + rank];
-        const unsigned own = of_warp;
-        of_warp = static_cast<std::uint16_t>(sum);
-        sum += own;
-      }
-      counts[team * SortJob::digits + rank] = sum;
-    }
-    barrier_of(teams);
-    if (!takes_part) return;
-    Sums<1> all = {};
-    std::int64_t before_team = 0, sum;
-    if (rank < digits) {
-      constexpr int reads = 16;
-      for (int t = 0; t < teams; t += reads) {
-        unsigned of_team[reads];
-        STRATA_IMPL_UNROLL
-        for (int u = 0; u < reads; ++u)
-          of_team[u] =
-              t + u < teams ? counts[(t + u) * SortJob::digits + rank] : 0;
-        STRATA_IMPL_UNROLL
-        for (int u = 0; u < reads; ++u) {
-          all.of[0] += of_team[u];
-          if (t + u < team) before_team += of_team[u];
-        }
-      }
-    }
-    exclusive(all, sum);
-    if (rank < digits)
-      place[rank] = static_cast<unsigned>(all.of[0] + before_team);
-    team_.team_barrier();
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < most; ++u)
-      if (digit[u] >= 0)
-        to[place[digit[u]] + mine[digit[u]] + before[u]] = word[u];
-  }
   /// Of this thread's index in each of `tiles` tiles: what the call adds, and
   /// then the sum over all indices before.
   template <int tiles>

@@ -450,7 +450,7 @@ class EliminationRecipe {
         num_values_(static_cast<std::int64_t>(patterns.U.arrays.num_values)),
         num_pairs_(static_cast<std::int64_t>(patterns.L.arrays.num_values) -
                    A.rows()),
-        num_levels_(lower.levels.found[LevelCounters::num_levels]) {
+        num_levels_(lower.levels.num_levels) {
     const RecipePattern pattern{A.row_map, A.entries, patterns.L.arrays.row_map,
                                 patterns.U.arrays.row_map};
     const std::int64_t n = A.rows();

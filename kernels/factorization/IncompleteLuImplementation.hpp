@@ -62,7 +62,6 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
       Recipe::require_size(A.num_values, patterns.longest_upper);
       TriangleInput input;
       input.diag = Diag::unit;
-      lower.levels.wants_order = graph_of_l != nullptr;
       // Its values are not looked at.
       lower.graph = make_triangle_graph(
           exec, L.arrays.row_map, L.arrays.entries, L.arrays.stored_values(),

@@ -8,7 +8,6 @@
 #include <analysis/merging/MergeGroups.hpp>
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ShareRecipes.hpp>
-#include <analysis/stages/FusedStages.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
 
@@ -172,9 +171,8 @@ struct MergeSums {
 };
 
 /// The stages before rows are counted, and after.
-template <class ExecutionSpace>
+template <class MemorySpace>
 struct MergeStages {
-  using MemorySpace = typename ExecutionSpace::memory_space;
   Kokkos::View<const std::int64_t*, MemorySpace> given_map;
   Kokkos::View<const int*, MemorySpace> permuted_row, level_of;
   Kokkos::View<const std::int64_t*, MemorySpace> level_map;

@@ -8,6 +8,7 @@
 #include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/merging/SampleMerging.hpp>
 #include <analysis/merging/SampleNeighbours.hpp>
+#include <analysis/stages/FusedStages.hpp>
 
 namespace Strata {
 
@@ -161,7 +162,7 @@ class LevelMerger {
   }
 
  private:
-  using Stages = MergeStages<ExecutionSpace>;
+  using Stages = MergeStages<Memory>;
   using Share = ShareRecipes<Memory>;
   static constexpr std::int64_t most_entries = std::int64_t{1} << 30;
 

@@ -219,7 +219,7 @@ class SubgraphCutter {
     run("band_starts", EachStage<typename Stages::BandStarts>{n});
   }
   /// Begins again with the given graph, and sub-graphs of most_rows_ cut in
-  /// halves; `assign` or `most_values` says which rows they have.
+  /// halves; `assign` says which rows they have.
   void choose_size(int halvings) {
     pool_->give_back(start_);
     auto& p = stages_;
@@ -266,24 +266,9 @@ class SubgraphCutter {
   /// outside than their own sub-graph does without them, so that the graph as
   /// it was given tells.
   std::int64_t most_values() {
-    auto& p = stages_;
-    const std::int64_t n = p.graph.num_vertices, edges = p.graph.num_edges();
-    if (p.bands == 1 && edges <= edges_of_table) {
-      // A table needs no sort, as a list of these edges does.
-      p.dependency_bits = bits_for(n - 1);
-      p.table_size = 1024;
-      while (p.table_size < 2 * edges) p.table_size *= 2;
-      pool_->take(p.external_key, p.table_size);
-      run_and_fetch("capacity", EachStage<typename Stages::AssignOneBand>{n},
-                    EachStage<typename Stages::ClearTable>{p.table_size},
-                    EachStage<typename Stages::ClearSubgraphs>{p.num_subgraphs},
-                    RowsStage<typename Stages::CountImports>{n, edges},
-                    EachStage<typename Stages::Capacity>{p.num_subgraphs});
-    } else {
-      assign();
-      find_imports();
-      fetch_counts();
-    }
+    assign();
+    find_imports();
+    fetch_counts();
     return counts_[Stages::count_local];
   }
   /// Waits for the counts so far.
@@ -307,9 +292,6 @@ class SubgraphCutter {
     if (merged_levels_ > 1) merge_subgraph_rows();
     return find_steps();
   }
-
-  /// Edges of which a table is made rather than a list.
-  static constexpr std::int64_t edges_of_table = std::int64_t{1} << 21;
 
   /// Lists the edges between sub-graphs, finds the values that these need from
   /// each other, and runs the stages `next`.

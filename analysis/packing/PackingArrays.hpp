@@ -64,9 +64,6 @@ struct PackingArrays {
   Index* external_at = nullptr;
   // Edges between sub-graphs, sorted, and the distinct dependencies among them.
   Key* external_key = nullptr;
-  /// CountImports has a table of keys instead, of so many places, a power of
-  /// two.
-  Index table_size = 0;
   int *external_edge = nullptr, *unique_dependency = nullptr;
   int *unique_subgraph = nullptr, *unique_local = nullptr;
   Key* need_key = nullptr;

@@ -3,9 +3,7 @@
 #define STRATA_ANALYSIS_PACKING_SUBGRAPH_PARTITION_HPP
 
 #include <analysis/packing/PackingArrays.hpp>
-#include <core/device/Atomics.hpp>
 #include <cstdint>
-#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -21,11 +19,11 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       Base::order, Base::subgraph_of, Base::export_before,
       Base::permuted_row_of, Base::time, Base::exported, Base::band_first,
       Base::band_chunk, Base::first_vertex, Base::import_count, Base::unique_of,
-      Base::external_at, Base::table_size, Base::external_key,
-      Base::external_edge, Base::unique_dependency, Base::unique_subgraph,
-      Base::count_subgraphs, Base::count_externals, Base::count_uniques,
-      Base::count_local, Base::count_exports, Base::count_time,
-      Base::first_edge, Base::end_edge, Base::exports_of;
+      Base::external_at, Base::external_key, Base::external_edge,
+      Base::unique_dependency, Base::unique_subgraph, Base::count_subgraphs,
+      Base::count_externals, Base::count_uniques, Base::count_local,
+      Base::count_exports, Base::count_time, Base::first_edge, Base::end_edge,
+      Base::exports_of;
   using typename Base::Index, typename Base::Key;
 
   // --- Partition: bands of level sets, cut into chunks of rows --------------
@@ -196,58 +194,6 @@ struct SubgraphPartition : PackingArrays<MemorySpace> {
       Kokkos::atomic_fetch_add(&import_count[g], 1);
     }
     if (p + 1 == num_externals) count[count_uniques] = sum;
-  }
-  /// How many values each sub-graph needs, with a table of those that have been
-  /// seen instead of a list: it has room for all edges twice.
-  struct ClearTable {};
-  KOKKOS_INLINE_FUNCTION void operator()(ClearTable, Index at) const {
-    external_key[at] = ~Key{0};
-  }
-  struct CountImports {};
-  KOKKOS_INLINE_FUNCTION void operator()(CountImports, Index i, int lane,
-                                         int lanes) const {
-    const int g = subgraph_of[i];
-    const Index end = end_edge(i);
-    int fresh = 0;
-    for (Index k = first_edge(i) + lane; k < end;
-         k += Index{EdgeBatch::size} * lanes) {
-      const EdgeBatch edges(*this, g, k, end, lanes);
-      if (edges.count == 0) continue;
-      Key there[EdgeBatch::size];
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < EdgeBatch::size; ++u)
-        there[u] =
-            load_relaxed(in_table(table_place(key_of(g, edges.from[u]))));
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < EdgeBatch::size; ++u)
-        if (edges.outside[u] && there[u] == ~Key{0}) {
-          const Key key = key_of(g, edges.from[u]);
-          there[u] = Kokkos::atomic_compare_exchange(in_table(table_place(key)),
-                                                     ~Key{0}, key);
-        }
-      STRATA_IMPL_UNROLL
-      for (int u = 0; u < EdgeBatch::size; ++u)
-        if (edges.outside[u])
-          fresh += is_first(key_of(g, edges.from[u]), there[u]);
-    }
-    if (fresh > 0) Kokkos::atomic_fetch_add(&import_count[g], fresh);
-  }
-  KOKKOS_INLINE_FUNCTION static Key table_place(Key key) {
-    return (key * 0x9e3779b97f4a7c15u) >> 20;
-  }
-  KOKKOS_INLINE_FUNCTION Key* in_table(Key place) const {
-    return external_key + (place & (table_size - 1));
-  }
-  /// @param there  what has been in the key's place
-  KOKKOS_INLINE_FUNCTION bool is_first(Key key, Key there) const {
-    for (Key place = table_place(key) + 1; there != ~Key{0} && there != key;
-         ++place) {
-      Key* const at = in_table(place);
-      there = load_relaxed(at);
-      if (there == ~Key{0})
-        there = Kokkos::atomic_compare_exchange(at, ~Key{0}, key);
-    }
-    return there != key;
   }
   struct Capacity {};
   KOKKOS_INLINE_FUNCTION void operator()(Capacity, Index g) const {

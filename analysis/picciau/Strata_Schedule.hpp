@@ -76,6 +76,25 @@ inline SlotCounts count_slots(const DependencyGraph<Kokkos::HostSpace>& graph,
   return counts;
 }
 
+namespace Detail {
+
+/// Has room for the slots and edges of all sub-graphs, one after the other.
+/// @param edges  of sub-graph g at g + 1, as list.slot_map has its slots; both
+///               become sums
+inline void place_slots(SlotList& list, std::vector<std::int64_t>& edges) {
+  for (std::size_t g = 0; g + 1 < edges.size(); ++g) {
+    list.slot_map[g + 1] += list.slot_map[g];
+    edges[g + 1] += edges[g];
+  }
+  list.edge_map.resize(std::size_t(list.num_slots()) + 1);
+  list.edge_map.back() = edges.back();
+  list.target.resize(edges.back());
+  list.source.resize(edges.back());
+  list.entry.resize(edges.back());
+}
+
+}  // namespace Detail
+
 /// Makes the schedule of every sub-graph (Picciau et al.'s Algorithms 4 and 5),
 /// in parallel over the sub-graphs on the host. Cost: O(edges log(longest row))
 /// time, 20 bytes an edge of which 4 are given back.
@@ -112,19 +131,8 @@ inline Schedule make_schedule(const DependencyGraph<Kokkos::HostSpace>& graph,
         }
       });
 
-  for (int kind = 0; kind < 2; ++kind) {
-    SlotList& list = *lists[kind];
-    for (int g = 0; g < count; ++g) {
-      list.slot_map[g + 1] += list.slot_map[g];
-      edges_before[kind][g + 1] += edges_before[kind][g];
-    }
-    const auto edges = edges_before[kind][count];
-    list.edge_map.resize(std::size_t(list.num_slots()) + 1);
-    list.edge_map.back() = edges;
-    list.target.resize(edges);
-    list.source.resize(edges);
-    list.entry.resize(edges);
-  }
+  for (int kind = 0; kind < 2; ++kind)
+    Detail::place_slots(*lists[kind], edges_before[kind]);
 
   Detail::for_each_subgraph(
       "Strata::Analysis::make_schedule::place", count, graph.num_edges(),

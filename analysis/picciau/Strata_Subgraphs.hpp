@@ -59,6 +59,57 @@ struct Subgraphs {
   }
 };
 
+namespace Detail {
+
+/// The levels of sub-graphs whose vertices are known, and how many edges lead
+/// from one to another.
+/// @throws PartitionError as subgraphs_from_map
+inline void find_subgraph_levels(
+    const DependencyGraph<Kokkos::HostSpace>& graph, Subgraphs& s) {
+  for (int i : s.isolated)
+    if (graph.row_map(i) != graph.row_map(i + 1))
+      throw PartitionError(
+          "subgraph_of",
+          "vertex " + std::to_string(i) + " has edges but no sub-graph",
+          "give it one");
+  // Numbers never decrease along an edge, so one sweep over the sub-graphs in
+  // their order sees every dependency before the vertices that need it.
+  s.level_of.assign(s.count, 0);
+  for (int g = 0; g < s.count; ++g) {
+    int level = 0;
+    for (int p = s.vertex_map[g]; p < s.vertex_map[g + 1]; ++p) {
+      const int i = s.vertices[p];
+      for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
+        const int source = s.subgraph_of[graph.entries(k)];
+        if (source < 0 || source > g)
+          throw PartitionError(
+              "subgraph_of",
+              "the edge from vertex " + std::to_string(graph.entries(k)) +
+                  " to vertex " + std::to_string(i) +
+                  " comes from no earlier sub-graph",
+              "number the sub-graphs so that no edge leads to a smaller one");
+        if (source == g) {
+          ++s.internal_edges;
+        } else {
+          ++s.external_edges;
+          level = std::max(level, s.level_of[source] + 1);
+        }
+      }
+    }
+    s.level_of[g] = level;
+    s.num_levels = std::max(s.num_levels, level + 1);
+  }
+
+  s.level_map.assign(std::size_t(s.num_levels) + 1, 0);
+  for (int level : s.level_of) ++s.level_map[level + 1];
+  for (int p = 0; p < s.num_levels; ++p) s.level_map[p + 1] += s.level_map[p];
+  std::vector<int> next(s.level_map.begin(), s.level_map.end());
+  s.order.resize(s.count);
+  for (int g = 0; g < s.count; ++g) s.order[next[s.level_of[g]]++] = g;
+}
+
+}  // namespace Detail
+
 /// Completes a partition from the sub-graph of each vertex: a number from 0,
 /// or -1 for a vertex to be treated as isolated. Numbers without vertices are
 /// closed up. Cost: O(n + edges).
@@ -112,46 +163,7 @@ inline Subgraphs subgraphs_from_map(
     s.vertices[s.vertex_map[g] + filled[g]++] = v;
   }
 
-  // Numbers never decrease along an edge, so one sweep over the sub-graphs in
-  // their order sees every dependency before the vertices that need it.
-  s.level_of.assign(s.count, 0);
-  for (int i : s.isolated)
-    if (graph.row_map(i) != graph.row_map(i + 1))
-      throw PartitionError(
-          "subgraph_of",
-          "vertex " + std::to_string(i) + " has edges but no sub-graph",
-          "give it one");
-  for (int g = 0; g < s.count; ++g) {
-    int level = 0;
-    for (int p = s.vertex_map[g]; p < s.vertex_map[g + 1]; ++p) {
-      const int i = s.vertices[p];
-      for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
-        const int source = s.subgraph_of[graph.entries(k)];
-        if (source < 0 || source > g)
-          throw PartitionError(
-              "subgraph_of",
-              "the edge from vertex " + std::to_string(graph.entries(k)) +
-                  " to vertex " + std::to_string(i) +
-                  " comes from no earlier sub-graph",
-              "number the sub-graphs so that no edge leads to a smaller one");
-        if (source == g) {
-          ++s.internal_edges;
-        } else {
-          ++s.external_edges;
-          level = std::max(level, s.level_of[source] + 1);
-        }
-      }
-    }
-    s.level_of[g] = level;
-    s.num_levels = std::max(s.num_levels, level + 1);
-  }
-
-  s.level_map.assign(std::size_t(s.num_levels) + 1, 0);
-  for (int level : s.level_of) ++s.level_map[level + 1];
-  for (int p = 0; p < s.num_levels; ++p) s.level_map[p + 1] += s.level_map[p];
-  std::vector<int> next(s.level_map.begin(), s.level_map.end());
-  s.order.resize(s.count);
-  for (int g = 0; g < s.count; ++g) s.order[next[s.level_of[g]]++] = g;
+  Detail::find_subgraph_levels(graph, s);
   return s;
 }
 

@@ -40,7 +40,6 @@
 #include <Strata_PerformanceModel.hpp>
 #include <Strata_PermuteRows.hpp>
 #include <Strata_Preconditioner.hpp>
-#include <Strata_PreconditionerReport.hpp>
 #include <Strata_RegisterAlgorithm.hpp>
 #include <Strata_Schedule.hpp>
 #include <Strata_SellMatrix.hpp>

@@ -2,6 +2,7 @@
 // A Poisson problem on a square, solved by conjugate gradients without a
 // preconditioner and with several: what each saves in iterations.
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <cstdio>
 
 using Space = Kokkos::DefaultExecutionSpace;
@@ -74,8 +75,10 @@ int main(int argc, char** argv) {
   // wait for each other, and with two colours half of the iterations.
   for (const auto order :
        {Strata::FactorOrder::natural, Strata::FactorOrder::coloured}) {
-    const Strata::IncompletePreconditioner M(
-        exec, crs, Strata::Factorization::incomplete_cholesky, {}, order);
+    Strata::IncompleteFactorizationOptions how;
+    how.order = order;
+    const Strata::IncompleteFactorization M(
+        exec, crs, Strata::Factorization::incomplete_cholesky, how);
     report(order == Strata::FactorOrder::natural
                ? "incomplete Cholesky, natural order"
                : "incomplete Cholesky, coloured",

@@ -7,8 +7,8 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <KokkosSparse_gmres.hpp>
 #include <KokkosSparse_spmv.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_KokkosKernelsPreconditioner.hpp>
-#include <Strata_Preconditioner.hpp>
 #include <cstdio>
 #include <vector>
 
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   Kokkos::deep_copy(b, 1.0);
 
   // The two triangles of an incomplete LU factorisation, for gmres.
-  const Strata::IncompletePreconditioner lu(
+  const Strata::IncompleteFactorization lu(
       exec, A, Strata::Factorization::incomplete_lu);
   Preconditioner factors(exec, lu);
   const Solve without = solve(A, b, nullptr);

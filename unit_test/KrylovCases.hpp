@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <KokkosSparse_spmv.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_KrylovOptions.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
@@ -140,7 +141,7 @@ struct KrylovCases {
       };
       expect("none", A, Strata::NoPreconditioner());
       expect("Jacobi", A, Strata::JacobiPreconditioner(exec, crs));
-      const Strata::IncompletePreconditioner lu(
+      const Strata::IncompleteFactorization lu(
           exec, crs, Strata::Factorization::incomplete_lu);
       expect("LU", A, lu);
       expect("own operator", OwnOperator<Scalar>{crs},
@@ -332,7 +333,7 @@ struct KrylovCases {
                      x),
         Strata::NotSquareError);
     EXPECT_THROW(
-        solver.solve(exec, A, Strata::IncompletePreconditioner<double>(), b, x),
+        solver.solve(exec, A, Strata::IncompleteFactorization<double>(), b, x),
         Strata::HandleError);
     const Strata::JacobiPreconditioner other(
         exec, convection<double>(4).to_device<Crs<double>>());

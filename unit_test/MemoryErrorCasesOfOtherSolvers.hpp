@@ -29,6 +29,7 @@
 #include <memory>
 #include <optional>
 
+#include "InOrder.hpp"
 #include "MemoryErrorCases.hpp"
 
 namespace Strata {
@@ -302,7 +303,7 @@ template <class Failing, class Space>
 void expect_memory_errors_of_conjugate_gradients(
     MemoryErrors<Failing, Space>& errors) {
   using Matrix = SolverMatrix<double, Space>;
-  using Incomplete = IncompletePreconditioner<double, Space>;
+  using Incomplete = IncompleteFactorization<double, Space>;
   using Jacobi = JacobiPreconditioner<double, Space>;
   using Solver = ConjugateGradient<double, Space>;
   const int side = 12;
@@ -314,17 +315,17 @@ void expect_memory_errors_of_conjugate_gradients(
   for (const auto order : {FactorOrder::natural, FactorOrder::coloured}) {
     const std::string name = to_string(order);
     const auto make = [=](const Matrix& matrix) {
-      return Incomplete(Space(), matrix, kind, TriangularOptions(), order);
+      return Incomplete(Space(), matrix, kind, in_order(order));
     };
     const auto old_z = applied<Space>(make(old_matrix), n);
     const auto new_z = applied<Space>(make(new_matrix), n);
-    errors.expect("IncompletePreconditioner, " + name, [&] {
+    errors.expect("IncompleteFactorization, " + name, [&] {
       const auto made = std::make_shared<std::optional<Incomplete>>();
       return MemoryCase{[=] { made->emplace(make(old_matrix)); },
                         {},
                         [=] { EXPECT_EQ(applied<Space>(**made, n), old_z); }};
     });
-    errors.expect("IncompletePreconditioner, update, " + name, [&] {
+    errors.expect("IncompleteFactorization, update, " + name, [&] {
       const auto M = std::make_shared<Incomplete>(make(old_matrix));
       return MemoryCase{[=] { M->update_values(Space(), new_matrix); },
                         [=] { EXPECT_EQ(applied<Space>(*M, n), old_z); },
@@ -342,10 +343,9 @@ void expect_memory_errors_of_conjugate_gradients(
 
   const auto sell =
       std::make_shared<SellMatrix<double, Space>>(Space(), old_matrix);
-  const auto M = std::make_shared<Incomplete>(
-      Space(), old_matrix, kind, TriangularOptions(), FactorOrder::coloured);
-  const auto natural = std::make_shared<Incomplete>(
-      Space(), old_matrix, kind, TriangularOptions(), FactorOrder::natural);
+  const auto M = std::make_shared<Incomplete>(Space(), old_matrix, kind,
+                                              in_order(FactorOrder::coloured));
+  const auto natural = std::make_shared<Incomplete>(Space(), old_matrix, kind);
   const auto b = vector_of<Space>(random_values<double>(n, 11));
   const auto x = vector_of<Space>(std::vector<double>(n));
   errors.expect("ConjugateGradient", [&] {
@@ -392,7 +392,7 @@ void expect_memory_errors_of_krylov_solver(MemoryErrors<Failing, Space>& errors,
   const auto matrix = A.template to_device<SolverMatrix<double, Space>>();
   const auto sell =
       std::make_shared<SellMatrix<double, Space>>(Space(), matrix);
-  const auto M = std::make_shared<IncompletePreconditioner<double, Space>>(
+  const auto M = std::make_shared<IncompleteFactorization<double, Space>>(
       Space(), matrix, Factorization::incomplete_lu);
   const auto b = vector_of<Space>(random_values<double>(A.rows, 11));
   const auto x = vector_of<Space>(std::vector<double>(A.rows));

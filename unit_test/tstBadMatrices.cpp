@@ -6,6 +6,7 @@
 #include <Strata_BandMatrix.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>
 #include <Strata_LevelPermutation.hpp>
@@ -17,6 +18,7 @@
 #include <functional>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 
 namespace Strata {
 namespace {
@@ -88,10 +90,10 @@ std::vector<Entry<Matrix>> all_entries() {
       {"colour_rows", [=](const Matrix& A) { colour_rows(exec, A); }});
   for (const auto order : {FactorOrder::natural, FactorOrder::coloured})
     entries.push_back(
-        {std::string("IncompletePreconditioner, ") + to_string(order),
+        {std::string("IncompleteFactorization, ") + to_string(order),
          [=](const Matrix& A) {
-           IncompletePreconditioner<double, Exec>(
-               exec, A, Factorization::incomplete_cholesky, {}, order);
+           IncompleteFactorization<double, Exec>(
+               exec, A, Factorization::incomplete_cholesky, in_order(order));
          }});
   for (const auto algorithm :
        {Algorithm::automatic, Algorithm::substitution, Algorithm::blocks})

@@ -3,6 +3,7 @@
 
 #include <Strata_BandMatrix.hpp>
 #include <Strata_Colouring.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>
 #include <Strata_LevelPermutation.hpp>
@@ -13,6 +14,7 @@
 #include <type_traits>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 
 // Matrices whose values or indices are const, or whose memory is someone
 // else's, give every function what a matrix with memory of its own gives.
@@ -118,16 +120,16 @@ TYPED_TEST(BorrowedMatrices, TakeAnotherOrderAndColours) {
             Strata::colour_rows(Device(), this->own_).colour_map);
 }
 
-TYPED_TEST(BorrowedMatrices, ArePreconditionersInEveryOrder) {
+TYPED_TEST(BorrowedMatrices, AreFactorisedInEveryOrder) {
   using Strata::Factorization;
   using Strata::FactorOrder;
   this->make("grid2d:17");
   for (const auto order : {FactorOrder::natural, FactorOrder::coloured})
     this->expect_same_map([&](const auto& A) {
-      auto M = std::make_shared<Strata::IncompletePreconditioner<
+      auto M = std::make_shared<Strata::IncompleteFactorization<
           typename TestFixture::Scalar, Device>>(
           Device(), A, Factorization::incomplete_cholesky,
-          Strata::TriangularOptions(), order);
+          Strata::in_order(order));
       M->update_values(Device(), A);
       return [M](const auto& b, const auto& x) { M->apply(Device(), b, x); };
     });

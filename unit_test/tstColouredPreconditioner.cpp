@@ -4,12 +4,13 @@
 // Some releases of Kokkos Kernels need this first.
 #include <Kokkos_Core.hpp>
 #include <Strata_Colouring.hpp>
-#include <Strata_Preconditioner.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <cmath>
-#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
+#include <kernels/factorization/colours/TwoColourBlocks.hpp>
 #include <map>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 
 namespace {
 
@@ -150,8 +151,8 @@ TEST(ColouredFactors, OfMoreThanTwoColoursAreRefused) {
           colours.permutation
               .old_row)[static_cast<std::size_t>(colours.colour_map[2])];
       try {
-        const Strata::IncompletePreconditioner M(exec, A, kind, {},
-                                                 FactorOrder::coloured);
+        const Strata::IncompleteFactorization M(
+            exec, A, kind, Strata::in_order(FactorOrder::coloured));
         ADD_FAILURE() << "accepted: " << spec;
       } catch (const Strata::OptionError& error) {
         EXPECT_EQ(error.argument(), "order");
@@ -160,8 +161,9 @@ TEST(ColouredFactors, OfMoreThanTwoColoursAreRefused) {
             << error.what();
         EXPECT_NE(error.remedy().find("natural"), std::string::npos);
       }
-      const Strata::IncompletePreconditioner automatic(exec, A, kind);
-      EXPECT_EQ(automatic.order(), FactorOrder::natural);
+      const Strata::IncompleteFactorization automatic(
+          exec, A, kind, Strata::in_order(FactorOrder::automatic));
+      EXPECT_EQ(automatic.report().order, FactorOrder::natural);
     }
 }
 

@@ -6,11 +6,13 @@
 
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <cmath>
 #include <kernels/krylov/solve/VectorKernel.hpp>
 #include <limits>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 #include "LateStatus.hpp"
 
 namespace {
@@ -116,16 +118,15 @@ TEST(ConjugateGradient, IncompleteFactorsSaveIterations) {
   const auto b = random_vector<double>(host.rows);
   Vector<double> x("x", host.rows), y("y", host.rows), z("z", host.rows);
   const auto plain = solver.solve(exec, A, b, x);
-  Strata::IncompletePreconditioner cholesky(exec, crs,
-                                            Factorization::incomplete_cholesky,
-                                            {}, Strata::FactorOrder::natural);
+  Strata::IncompleteFactorization cholesky(exec, crs,
+                                           Factorization::incomplete_cholesky);
   const auto with = solver.solve(exec, A, cholesky, b, y);
   ASSERT_TRUE(plain.converged() && with.converged());
   EXPECT_LT(with.iterations, 0.7 * plain.iterations);
   EXPECT_LE(relative_residual(host, on_host(b), on_host(y)), 2e-8);
   // On a Hermitian matrix it is the same factorisation.
-  const Strata::IncompletePreconditioner lu(exec, crs,
-                                            Factorization::incomplete_lu);
+  const Strata::IncompleteFactorization lu(exec, crs,
+                                           Factorization::incomplete_lu);
   const auto again = solver.solve(exec, A, lu, b, z);
   EXPECT_EQ(again.iterations, with.iterations);
   EXPECT_EQ(on_host(z), on_host(y));
@@ -409,23 +410,23 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
       Strata::MissingDiagonalError);
   const auto cholesky = Factorization::incomplete_cholesky;
   try {
-    Strata::IncompletePreconditioner(exec, with(31, 30, 0.77), cholesky);
+    Strata::IncompleteFactorization(exec, with(31, 30, 0.77), cholesky);
     FAIL();
   } catch (const Strata::NotHermitianError& error) {
     EXPECT_EQ(error.row(), 30);
   }
   EXPECT_THROW(
-      Strata::IncompletePreconditioner(exec, with(31, 31, -9.0), cholesky),
+      Strata::IncompleteFactorization(exec, with(31, 31, -9.0), cholesky),
       Strata::IndefiniteError);
   EXPECT_THROW(
-      Strata::IncompletePreconditioner(exec, with(31, 31, 0.0), cholesky),
+      Strata::IncompleteFactorization(exec, with(31, 31, 0.0), cholesky),
       Strata::ZeroDiagonalError);
 }
 
-Strata::IncompletePreconditioner<double, Device> coloured(
+Strata::IncompleteFactorization<double, Device> coloured(
     const Crs<double>& A,
     Factorization kind = Factorization::incomplete_cholesky) {
-  return {Device(), A, kind, {}, FactorOrder::coloured};
+  return {Device(), A, kind, Strata::in_order(FactorOrder::coloured)};
 }
 
 TEST(ConjugateGradient, ColouredFactorsSaveIterations) {
@@ -445,7 +446,7 @@ TEST(ConjugateGradient, ColouredFactorsSaveIterations) {
     const auto plain = solver.solve(exec, A, b, x);
     Kokkos::deep_copy(x, Scalar(0));
     const auto M = coloured(crs);
-    EXPECT_EQ(M.order(), FactorOrder::coloured);
+    EXPECT_EQ(M.report().order, FactorOrder::coloured);
     const auto with = solver.solve(exec, A, M, b, x);
     ASSERT_TRUE(plain.converged() && with.converged()) << spec;
     EXPECT_LT(with.iterations, 0.8 * plain.iterations) << spec;

@@ -228,46 +228,4 @@ TEST(ConjugateGradientHistory, GoesOnAfterNewStarts) {
   }
 }
 
-TEST(IncompletePreconditionerOptions, AreHonouredOrRefused) {
-  using namespace Strata;
-  using M = IncompletePreconditioner<double, Device>;
-  const Device exec;
-  const auto crs =
-      hermitian<double>("grid2d:12").template to_device<Crs<double>>();
-  const auto kind = Factorization::incomplete_cholesky;
-  const auto refused = [&](const TriangularOptions& options, FactorOrder order,
-                           const char* argument) {
-    try {
-      M(exec, crs, kind, options, order);
-      ADD_FAILURE() << argument;
-    } catch (const OptionError& error) {
-      EXPECT_EQ(error.argument(), argument);
-    }
-  };
-  for (const auto algorithm : {Algorithm::level_sets, Algorithm::substitution,
-                               Algorithm::blocks, Algorithm::sync_free}) {
-    TriangularOptions options;
-    options.algorithm = algorithm;
-    // Named solvers are those of the natural order.
-    for (const auto order : {FactorOrder::automatic, FactorOrder::natural}) {
-      const M made(exec, crs, kind, options, order);
-      EXPECT_EQ(made.order(), FactorOrder::natural);
-      EXPECT_EQ(made.lower_report().algorithm, algorithm);
-      EXPECT_EQ(made.upper_report().algorithm, algorithm);
-    }
-    refused(options, FactorOrder::coloured, "options");
-  }
-  TriangularOptions options;
-  options.max_plan_ratio = 40;
-  EXPECT_EQ(M(exec, crs, kind, options).order(), FactorOrder::natural);
-  refused(options, FactorOrder::coloured, "options");
-  options = {};
-  options.op = Op::transpose;
-  for (const auto order :
-       {FactorOrder::automatic, FactorOrder::natural, FactorOrder::coloured})
-    refused(options, order, "op");
-  EXPECT_EQ(M(exec, crs, kind, {}, FactorOrder::coloured).order(),
-            FactorOrder::coloured);
-}
-
 }  // namespace

@@ -9,13 +9,13 @@
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_KrylovOptions.hpp>
 #include <Strata_LevelPermutation.hpp>
-#include <Strata_Preconditioner.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 
 namespace Strata {
 namespace {
@@ -118,16 +118,16 @@ TEST(Enumerators, UnknownValuesAreRefusedByTheOtherSolvers) {
     const Kokkos::View<double**, Kokkos::LayoutLeft, Exec> ab("ab", 3, 9);
     BandSolver<double, Exec>(exec, ab, 1, 1, options);
   });
-  using Preconditioner = IncompletePreconditioner<double, Exec>;
+  using Factors = IncompleteFactorization<double, Exec>;
   expect_refused<Factorization>(
-      "kind", [&](Factorization kind) { Preconditioner(exec, A, kind); });
+      "kind", [&](Factorization kind) { Factors(exec, A, kind); });
   expect_refused<FactorOrder>("order", [&](FactorOrder order) {
-    Preconditioner(exec, A, Factorization::incomplete_lu, {}, order);
+    Factors(exec, A, Factorization::incomplete_lu, in_order(order));
   });
   expect_refused<Algorithm>("algorithm", [&](Algorithm algorithm) {
-    TriangularOptions options;
-    options.algorithm = algorithm;
-    Preconditioner(exec, A, Factorization::incomplete_lu, options);
+    IncompleteFactorizationOptions options;
+    options.triangular.algorithm = algorithm;
+    Factors(exec, A, Factorization::incomplete_lu, options);
   });
 }
 

@@ -21,7 +21,7 @@ TYPED_TEST(KokkosKernelsPreconditioners, CombineWhatIsAppliedWithTheResult) {
   const Device exec;
   const auto crs =
       general<Scalar>("grid2d:9").template to_device<Crs<Scalar>>();
-  const Strata::IncompletePreconditioner lu(
+  const Strata::IncompleteFactorization lu(
       exec, crs, Strata::Factorization::incomplete_lu);
   const Strata::KokkosKernelsPreconditioner<Crs<Scalar>> M(exec, lu);
   EXPECT_TRUE(M.isComputed() && M.isInitialized());
@@ -69,7 +69,7 @@ TEST(KokkosKernelsPreconditioner, SavesGmresIterations) {
   const auto host = convection<double>(30);
   auto A = host.to_device<Matrix>();
   auto b = random_vector<double>(host.rows);
-  const Strata::IncompletePreconditioner lu(
+  const Strata::IncompleteFactorization lu(
       exec, A, Strata::Factorization::incomplete_lu);
   Strata::KokkosKernelsPreconditioner<Matrix> M(exec, lu);
   int iterations[2];

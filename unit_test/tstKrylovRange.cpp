@@ -9,12 +9,14 @@
 #include <Strata_BiCgStab.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_Gmres.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <cmath>
 #include <core/scalar/Wide.hpp>
 #include <limits>
 #include <sstream>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 #include "LateStatus.hpp"
 
 namespace {
@@ -115,13 +117,13 @@ struct Solve {
       return solver.solve(exec, sell, M, of_b, of_x);
     };
     using Strata::Factorization;
-    using Incomplete = Strata::IncompletePreconditioner<Scalar, Device>;
+    using Incomplete = Strata::IncompleteFactorization<Scalar, Device>;
     const auto result =
         with == With::none     ? run(Strata::NoPreconditioner())
         : with == With::jacobi ? run(Strata::JacobiPreconditioner(exec, crs))
         : with == With::cholesky
-            ? run(Incomplete(exec, crs, Factorization::incomplete_cholesky, {},
-                             Strata::FactorOrder::coloured))
+            ? run(Incomplete(exec, crs, Factorization::incomplete_cholesky,
+                             Strata::in_order(Strata::FactorOrder::coloured)))
             : run(Incomplete(exec, crs, Factorization::incomplete_lu));
     x = on_host(of_x);
     return result;

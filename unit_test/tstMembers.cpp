@@ -23,7 +23,7 @@ struct Owner {
   Strata::Gmres<double, Device> gmres;
   Strata::BiCgStab<double, Device> stabilised;
   Strata::BandSolver<double, Device> band;
-  Strata::IncompletePreconditioner<double, Device> incomplete;
+  Strata::IncompleteFactorization<double, Device> incomplete;
   Strata::FactorSolver<double, Device> factors;
   Strata::JacobiPreconditioner<double, Device> jacobi;
   Strata::GaussJordan<double, Device> dense;
@@ -106,13 +106,14 @@ class Members : public testing::Test {
     expect_empty("BandSolver", [&] { s.pivots(); });
     expect_empty("BandSolver", [&] { s.report(); });
     auto& i = owner.incomplete;
-    expect_empty("IncompletePreconditioner", [&] { i.apply(exec_, b_, x_); });
-    expect_empty("IncompletePreconditioner",
+    expect_empty("IncompleteFactorization", [&] { i.apply(exec_, b_, x_); });
+    expect_empty("IncompleteFactorization",
                  [&] { i.update_values(exec_, A_); });
-    expect_empty("IncompletePreconditioner", [&] { i.rows(); });
-    expect_empty("IncompletePreconditioner", [&] { i.order(); });
-    expect_empty("IncompletePreconditioner", [&] { i.colours(); });
-    expect_empty("IncompletePreconditioner", [&] { i.lower_report(); });
+    expect_empty("IncompleteFactorization", [&] { i.rows(); });
+    expect_empty("IncompleteFactorization", [&] { i.options(); });
+    expect_empty("IncompleteFactorization", [&] { i.report(); });
+    expect_empty("IncompleteFactorization", [&] { i.share_plan(exec_); });
+    expect_empty("IncompleteFactorization", [&] { i.lower(exec_); });
   }
 
   void fill(Owner& owner) const {
@@ -125,7 +126,7 @@ class Members : public testing::Test {
     owner.stabilised = Strata::BiCgStab<double, Device>(exec_, 400);
     const auto band = Strata::band_matrix(exec_, A_);
     owner.band = Strata::BandSolver(exec_, band.ab, band.kl, band.ku);
-    owner.incomplete = Strata::IncompletePreconditioner(
+    owner.incomplete = Strata::IncompleteFactorization(
         exec_, A_, Strata::Factorization::incomplete_cholesky);
     owner.jacobi = Strata::JacobiPreconditioner(exec_, A_);
   }

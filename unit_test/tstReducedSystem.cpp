@@ -5,13 +5,15 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <algorithm>
 #include <cmath>
+#include <kernels/factorization/colours/TwoColourBlocks.hpp>
 #include <kernels/krylov/solve/KrylovSolve.hpp>
-#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
 #include <limits>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 
 namespace {
 
@@ -36,9 +38,9 @@ struct Opaque {
 
 template <class Scalar>
 auto coloured(const Crs<Scalar>& A) {
-  return Strata::IncompletePreconditioner<Scalar, Device>(
-      Device(), A, Factorization::incomplete_cholesky, {},
-      FactorOrder::coloured);
+  return Strata::IncompleteFactorization<Scalar, Device>(
+      Device(), A, Factorization::incomplete_cholesky,
+      Strata::in_order(FactorOrder::coloured));
 }
 
 template <class Scalar>
@@ -63,7 +65,7 @@ TYPED_TEST(ReducedSystem, TakesTheStepsOfTheIncompleteFactors) {
     const auto crs = host.template to_device<Crs<Scalar>>();
     const Strata::SellMatrix A(exec, crs);
     const auto M = coloured(crs);
-    ASSERT_EQ(M.colours(), 2);
+    ASSERT_EQ(M.report().colours, 2);
     ASSERT_NE(Strata::Detail::Internals::reduced(M), nullptr);
     Strata::ConjugateGradient<Scalar, Device> solver(exec, host.rows, options);
     // Strided vectors, and a solution that is guessed.
@@ -360,8 +362,9 @@ TEST(ReducedSystems, AreOfTwoColoursAlone) {
       hermitian<double>("diagonal:70").to_device<Crs<double>>();
   EXPECT_EQ(Strata::Detail::Internals::reduced(coloured(diagonal)), nullptr);
   const auto crs = hermitian<double>("grid3d:5").to_device<Crs<double>>();
-  const Strata::IncompletePreconditioner lu(
-      exec, crs, Factorization::incomplete_lu, {}, FactorOrder::coloured);
+  const Strata::IncompleteFactorization lu(
+      exec, crs, Factorization::incomplete_lu,
+      Strata::in_order(FactorOrder::coloured));
   EXPECT_EQ(Strata::Detail::Internals::reduced(lu), nullptr);
 }
 

@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <algorithm>
 #include <cmath>
 #include <core/scalar/Modulus.hpp>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 #include "Instance.hpp"
 
 // Conjugate gradients of which one launch does many iterations, beside those of
@@ -195,9 +197,9 @@ TYPED_TEST(ResidentConjugateGradient, HasTheIteratesOfASchurComplement) {
     const auto host = hermitian<Scalar>(spec, 1.01);
     const auto crs = host.template to_device<Crs<Scalar>>();
     const Strata::SellMatrix A(exec, crs);
-    const Strata::IncompletePreconditioner M(
-        exec, crs, Strata::Factorization::incomplete_cholesky, {},
-        Strata::FactorOrder::coloured);
+    const Strata::IncompleteFactorization M(
+        exec, crs, Strata::Factorization::incomplete_cholesky,
+        Strata::in_order(Strata::FactorOrder::coloured));
     const auto b = random_vector<Scalar>(host.rows);
     CgResult result[2];
     for (const int launches : {1, 3}) {

@@ -6,7 +6,6 @@
 // Some releases of Kokkos Kernels need this first.
 #include <Kokkos_Core.hpp>
 #include <Strata_IncompleteFactorization.hpp>
-#include <Strata_Preconditioner.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -16,6 +15,7 @@
 
 #include "FactorizationCase.hpp"
 #include "HermitianMatrix.hpp"
+#include "InOrder.hpp"
 
 namespace {
 
@@ -31,7 +31,6 @@ struct SymmetryTolerance : testing::Test {
   using Host = HostMatrix<Scalar>;
   using Real = Strata::Detail::RealOf<Scalar>;
   using Factors = Strata::IncompleteFactorization<Scalar, Device>;
-  using Preconditioner = Strata::IncompletePreconditioner<Scalar, Device>;
   static constexpr double eps = std::numeric_limits<Real>::epsilon();
 
   static Crs<Scalar> crs(const Host& A) {
@@ -49,10 +48,10 @@ struct SymmetryTolerance : testing::Test {
   static Factors factorise(const Host& A, const Options& options) {
     return Factors(Device(), crs(A), options.kind, options);
   }
-  static Preconditioner precondition(const Host& A, FactorOrder order,
-                                     std::optional<double> tolerance = {}) {
-    return Preconditioner(Device(), crs(A), Factorization::incomplete_cholesky,
-                          {}, order, tolerance);
+  static Factors in_order(const Host& A, FactorOrder order,
+                          std::optional<double> tolerance = {}) {
+    return Factors(Device(), crs(A), Factorization::incomplete_cholesky,
+                   Strata::in_order(order, tolerance));
   }
   static void expect_same(const Factors& found, const Factors& expected) {
     const Host L(found.lower(Device())), U(found.upper(Device()));
@@ -63,7 +62,7 @@ struct SymmetryTolerance : testing::Test {
     EXPECT_EQ(U.entries, u.entries);
     EXPECT_EQ(U.values, u.values);
   }
-  static std::vector<Scalar> applied(const Preconditioner& M) {
+  static std::vector<Scalar> applied(const Factors& M) {
     const Vector<Scalar> r("r", M.rows()), z("z", M.rows());
     Kokkos::deep_copy(r, Scalar(1));
     M.apply(Device(), r, z);
@@ -134,10 +133,9 @@ TYPED_TEST(SymmetryTolerance, RoundingErrorsOfTheLowerTriangleDoNotCount) {
       }
   for (const auto order : {FactorOrder::natural, FactorOrder::coloured}) {
     SCOPED_TRACE(to_string(order));
-    const auto expected = Fixture::applied(Fixture::precondition(A, order));
-    EXPECT_EQ(Fixture::applied(Fixture::precondition(rounded, order)),
-              expected);
-    auto updated = Fixture::precondition(other, order);
+    const auto expected = Fixture::applied(Fixture::in_order(A, order));
+    EXPECT_EQ(Fixture::applied(Fixture::in_order(rounded, order)), expected);
+    auto updated = Fixture::in_order(other, order);
     updated.update_values(Device(), Fixture::crs(rounded));
     EXPECT_EQ(Fixture::applied(updated), expected);
   }
@@ -205,13 +203,13 @@ TYPED_TEST(SymmetryTolerance, InfinityReadsTheUpperTriangleAlone) {
   }
   for (const auto order : {FactorOrder::natural, FactorOrder::coloured}) {
     SCOPED_TRACE(to_string(order));
-    const auto expected = Fixture::applied(Fixture::precondition(A, order));
+    const auto expected = Fixture::applied(Fixture::in_order(A, order));
     for (const auto& given : all) {
       // With fewer entries, level sets and colours are others.
       if (given.entries.size() != A.entries.size() &&
           order != FactorOrder::natural)
         continue;
-      EXPECT_EQ(Fixture::applied(Fixture::precondition(given, order, infinity)),
+      EXPECT_EQ(Fixture::applied(Fixture::in_order(given, order, infinity)),
                 expected);
     }
   }
@@ -276,7 +274,7 @@ TYPED_TEST(SymmetryTolerance, WhatIsNotHermitianIsNamed) {
     for (const int level : {0, 1})
       expect([&] { Fixture::factorise(bad, Fixture::options_of(level)); });
     for (const auto order : {FactorOrder::natural, FactorOrder::coloured})
-      expect([&] { Fixture::precondition(bad, order); });
+      expect([&] { Fixture::in_order(bad, order); });
   };
   const auto right = A.entries[A.row_map[4] - 1];  // of row 3
   const auto name = [](std::int64_t i, std::int64_t j) {
@@ -326,7 +324,7 @@ TYPED_TEST(SymmetryTolerance, IsAnOptionOfCholeskyWithALimit) {
     EXPECT_THROW(Fixture::factorise(A, Fixture::options_of(0, wrong)),
                  Strata::OptionError);
     for (const auto order : {FactorOrder::natural, FactorOrder::coloured})
-      EXPECT_THROW(Fixture::precondition(A, order, wrong), Strata::OptionError);
+      EXPECT_THROW(Fixture::in_order(A, order, wrong), Strata::OptionError);
   }
   auto of_lu = Fixture::options_of(0, 0.5);
   of_lu.kind = Factorization::incomplete_lu;

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <Strata_Gallery.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
-#include <Strata_Preconditioner.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <algorithm>
 #include <cmath>
@@ -91,10 +91,11 @@ void expect_applications(const std::string& spec, Strata::Algorithm algorithm,
     EXPECT_EQ(found, first);
   }
   // The very same steps.
-  const Strata::IncompletePreconditioner<double, Device> preconditioner(
-      exec, A, Strata::Factorization::incomplete_lu, options,
-      Strata::FactorOrder::natural);
-  preconditioner.apply(exec, b, x);
+  Strata::IncompleteFactorizationOptions of_both;
+  of_both.triangular = options;
+  const Strata::IncompleteFactorization<double, Device> both(
+      exec, A, Strata::Factorization::incomplete_lu, of_both);
+  both.apply(exec, b, x);
   exec.fence();
   EXPECT_LE(difference(to_host(x), first), 1e-12);
 }

@@ -27,11 +27,26 @@ RealOf<Scalar> diagonal_factor(const IncompleteFactorizationOptions& options) {
   return static_cast<RealOf<Scalar>>(1 + options.shift);
 }
 
+/// An option that is set and that the coloured order does not have; null: none.
+inline const char* option_of_natural_order(
+    const IncompleteFactorizationOptions& options) {
+  const IncompleteFactorizationOptions defaults;
+  if (options.triangular != defaults.triangular) return "triangular";
+  if (options.transpose) return "transpose";
+  if (options.shift != 0) return "shift";
+  if (options.precision != defaults.precision) return "precision";
+  if (options.enqueue_updates) return "enqueue_updates";
+  if (options.small_pivot_threshold != 0) return "small_pivot_threshold";
+  if (options.fill_level != 0) return "fill_level";
+  return nullptr;
+}
+
 /// @throws OptionError
 template <class Scalar, class ExecutionSpace>
 const IncompleteFactorizationOptions& checked_options(
     Factorization kind, const IncompleteFactorizationOptions& options) {
   require_enumerator("kind", kind);
+  require_enumerator("order", options.order);
   check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
   if (options.triangular.enqueue_updates && !options.enqueue_updates)
     throw OptionError("enqueue_updates", "is set of the triangular solvers",
@@ -49,7 +64,9 @@ const IncompleteFactorizationOptions& checked_options(
     throw OptionError("fill_level",
                       std::to_string(options.fill_level) + " is negative",
                       "pass a level of fill of 0 or more");
-  if (options.symmetry_tolerance && kind != Factorization::incomplete_cholesky)
+  if (options.symmetry_tolerance &&
+      kind != Factorization::incomplete_cholesky &&
+      options.order != FactorOrder::coloured)
     throw OptionError("symmetry_tolerance",
                       "is set, and incomplete LU takes any matrix",
                       "leave it out, or use incomplete Cholesky");
@@ -60,6 +77,11 @@ const IncompleteFactorizationOptions& checked_options(
                       "is " + std::to_string(threshold),
                       "pass 0, or a number of up to 1 that the scalar's type "
                       "can hold");
+  const char* const name = option_of_natural_order(options);
+  if (name && options.order == FactorOrder::coloured)
+    throw OptionError(name, "is set, and the coloured order does not have it",
+                      "leave it at its default, or set `order` to "
+                      "FactorOrder::natural");
   return options;
 }
 

@@ -20,6 +20,7 @@
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/PlanLimit.hpp>
 #include <kernels/factorization/PositiveDiagonal.hpp>
+#include <kernels/factorization/colours/ColouredFactors.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -49,7 +50,7 @@ struct FactorisedDiagonal {
   }
 };
 
-/// What copies of an IncompleteFactorization share.
+/// What copies of an IncompleteFactorization in the natural order share.
 ///
 /// New factors are computed in other memory than that of the values in use,
 /// which FactorSolves keeps until the new ones have been proven. On a GPU that
@@ -63,11 +64,15 @@ class IncompleteFactorizationState {
   using Solves = FactorSolves<Scalar, ExecutionSpace>;
 
   /// See IncompleteFactorization's constructor.
+  /// @param options  have passed checked_options
+  /// @param reason   why the order is the natural one
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
+                               const std::string& reason,
                                GraphWithLevels<ExecutionSpace> graph_of_l = {})
       : kind_(kind),
-        options_(checked_options<Scalar, ExecutionSpace>(kind, options)),
+        options_(options),
+        order_reason_(reason),
         hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance)),
         factorised_(first_matrix(exec, A)),
         filled_(exec, factorised_, options.fill_level,
@@ -354,6 +359,7 @@ class IncompleteFactorizationState {
   Report report_of(const Reports& solvers) const {
     Report report;
     report.kind = kind_;
+    report.order_reason = order_reason_;
     report.rows = rows();
     report.entries = entries_;
     report.fill_entries = filled_.fill_entries();
@@ -373,6 +379,7 @@ class IncompleteFactorizationState {
 
   Factorization kind_;
   Options options_;
+  std::string order_reason_;
   HermitianMatrix<Scalar, ExecutionSpace> hermitian_;
   Matrix factorised_;  // for the constructor
   FilledMatrix<Scalar, ExecutionSpace> filled_;
@@ -391,9 +398,18 @@ class IncompleteFactorizationState {
 }  // namespace Detail
 
 template <class Scalar, class ExecutionSpace>
-auto IncompleteFactorization<Scalar, ExecutionSpace>::made_state() const
+void IncompleteFactorization<Scalar, ExecutionSpace>::require_made() const {
+  Detail::require_made(state_ || coloured_, "IncompleteFactorization",
+                       "exec, A");
+}
+/// @throws HandleError, OptionError in the coloured order
+template <class Scalar, class ExecutionSpace>
+auto IncompleteFactorization<Scalar, ExecutionSpace>::natural_state() const
     -> State& {
-  Detail::require_made(state_, "IncompleteFactorization", "exec, A");
+  require_made();
+  if (coloured_)
+    throw OptionError("order", "is coloured: there are no triangular solvers",
+                      "ask for FactorOrder::natural");
   return *state_;
 }
 
@@ -402,22 +418,30 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
     Factorization kind, const IncompleteFactorizationOptions& options) {
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    state_ = std::make_shared<State>(exec, A, kind, options);
+    Detail::checked_options<Scalar, ExecutionSpace>(kind, options);
+    std::string reason;
+    coloured_ = Coloured::make(exec, A, kind, options, reason);
+    if (!coloured_)
+      state_ = std::make_shared<State>(exec, A, kind, options, reason);
   });
 }
 
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::update(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
-  State& state = made_state();
-  Detail::with_memory_errors(Detail::incomplete_factorisation,
-                             [&] { state.take_values(exec, A); });
+  require_made();
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    if (coloured_)
+      coloured_->take_values(exec, A);
+    else
+      state_->take_values(exec, A);
+  });
 }
 
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
-  State& state = made_state();
+  State& state = natural_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation,
                              [&] { state.enqueue_values(exec, A); });
 }
@@ -425,7 +449,7 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
     const ExecutionSpace& exec, const Scalar* values, std::size_t num_values) {
-  State& state = made_state();
+  State& state = natural_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
     state.enqueue_values(exec, values, num_values);
   });
@@ -434,16 +458,19 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
 template <class Scalar, class ExecutionSpace>
 auto IncompleteFactorization<Scalar, ExecutionSpace>::update_status() const
     -> StatusView {
-  return made_state().update_status();
+  return natural_state().update_status();
 }
 
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::solve_strided(
     const ExecutionSpace& exec, const Detail::StridedBlock& b,
     const Detail::StridedBlock& x, Op op) const {
-  State& state = made_state();
+  require_made();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    state.apply(exec, b, x, op, solves_.get());
+    if (coloured_)
+      coloured_->apply(exec, b, x, op);
+    else
+      state_->apply(exec, b, x, op, solves_.get());
   });
 }
 
@@ -451,7 +478,7 @@ template <class Scalar, class ExecutionSpace>
 IncompleteFactorization<Scalar, ExecutionSpace>
 IncompleteFactorization<Scalar, ExecutionSpace>::share_plan(
     const ExecutionSpace& exec) const {
-  const State& state = made_state();
+  const State& state = natural_state();
   IncompleteFactorization sharer;
   sharer.state_ = state_;
   Detail::with_memory_errors(Detail::incomplete_factorisation,
@@ -463,24 +490,32 @@ template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::copy_factor(
     const ExecutionSpace& exec, Uplo uplo,
     Detail::NewMatrix<Scalar>& made) const {
-  const State& state = made_state();
+  const State& state = natural_state();
   Detail::with_memory_errors("a copy of an incomplete factor",
                              [&] { state.copy_factor(exec, uplo, made); });
 }
 
 template <class Scalar, class ExecutionSpace>
 std::int64_t IncompleteFactorization<Scalar, ExecutionSpace>::rows() const {
-  return made_state().rows();
+  return report().rows;
 }
 template <class Scalar, class ExecutionSpace>
 const IncompleteFactorizationOptions&
 IncompleteFactorization<Scalar, ExecutionSpace>::options() const {
-  return made_state().options();
+  require_made();
+  return coloured_ ? coloured_->options() : state_->options();
 }
 template <class Scalar, class ExecutionSpace>
 const IncompleteFactorizationReport&
 IncompleteFactorization<Scalar, ExecutionSpace>::report() const {
-  return made_state().report();
+  require_made();
+  return coloured_ ? coloured_->report() : state_->report();
+}
+template <class Scalar, class ExecutionSpace>
+const Detail::TwoColourBlocks<Scalar, ExecutionSpace>*
+IncompleteFactorization<Scalar, ExecutionSpace>::reduced() const {
+  require_made();
+  return coloured_ ? coloured_->reduced() : nullptr;
 }
 
 }  // namespace Strata

@@ -21,6 +21,10 @@ template <class Scalar, class ExecutionSpace>
 class FactorSolves;
 template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState;
+template <class Scalar, class ExecutionSpace>
+class ColouredFactors;
+template <class Scalar, class ExecutionSpace>
+class TwoColourBlocks;
 }  // namespace Detail
 
 /// Incomplete factors L U of a matrix A, ILU(k) or IC(k), and the solves with
@@ -30,7 +34,10 @@ class IncompleteFactorizationState;
 /// L has ones on its diagonal. For incomplete Cholesky, U = D L^H with the
 /// positive pivots D, so that L U is L D L^H: factors of the Hermitian matrix
 /// that has A's upper triangle. Elimination and its error bound are those of
-/// incomplete_lu(), the solves those of TriangularSolver.
+/// incomplete_lu(), the solves those of TriangularSolver. With the option
+/// `order`, rows are eliminated in the order of two colours instead, and solves
+/// multiply with the two blocks beside the diagonals; conjugate gradients take
+/// their steps in the Schur complement that the blocks make.
 ///
 /// Copies share factors, plans and workspace. Calls of apply that share a
 /// workspace must not overlap in time; give each stream that works at the same
@@ -60,7 +67,9 @@ class IncompleteFactorization {
   /// From a square KokkosSparse::CrsMatrix with sorted rows and a complete
   /// diagonal, non-zero unless small pivots are replaced. A is not referred to
   /// afterwards.
-  /// @throws OptionError for a `kind` that there is not, a shift that is
+  /// @throws OptionError for a `kind` or an `order` that there is not, for the
+  ///   coloured order of rows that have more than two colours, and with options
+  ///   that it does not have; for a shift that is
   ///   negative or that the real type can't hold, a `symmetry_tolerance` that
   ///   is negative or that incomplete LU does not use, a
   ///   `small_pivot_threshold` outside of 0 to 1 or that the real type rounds
@@ -72,13 +81,15 @@ class IncompleteFactorization {
   ///   with fill incomplete_pattern(), too; what TriangularSolver's constructor
   ///   throws of options and memory; PrecisionError with
   ///   FactorPrecision::single (a factor's entry is beyond the range of float);
-  ///   for incomplete_cholesky, NotHermitianError (see the option
-  ///   `symmetry_tolerance`) and IndefiniteError (a pivot is not real and
-  ///   positive), whose row() is the first; MemoryError
+  ///   for incomplete_cholesky and the coloured order, NotHermitianError (see
+  ///   the option `symmetry_tolerance`); for incomplete_cholesky,
+  ///   IndefiniteError (a pivot is not real and positive), whose row() is the
+  ///   first of A; MemoryError
   /// Cost: with fill, incomplete_pattern(); for incomplete Cholesky, a binary
   /// search for each entry of A, up to four if its triangles do not agree
   /// exactly; incomplete_lu() and the analysis of two triangles, of four with
-  /// `transpose`. Memory: both factors, on a host
+  /// `transpose`; in the coloured order, colour_rows() and some copies of the
+  /// matrix. Memory: both factors, on a host
   /// or with `enqueue_updates` with their values twice, what the elimination
   /// keeps (see the report), and the plans; meanwhile what incomplete_lu()
   /// takes; with a shift, A's values again while it is factorised. Waits for
@@ -167,7 +178,8 @@ class IncompleteFactorization {
   /// vectors, which conjugate b and the solution; with FactorPrecision::single
   /// three passes over vectors instead. More right-hand sides than the
   /// workspace has vectors for (max_right_hand_sides) are solved in batches,
-  /// unless both solvers take any number at once.
+  /// unless both solvers take any number at once. In the coloured order, two
+  /// products with blocks of the factors per right-hand side.
   ///
   /// @param b n, or n x k: k right-hand sides; any layout
   /// @param x as b; may be b itself
@@ -190,7 +202,7 @@ class IncompleteFactorization {
   /// update_values of either is for both, and must not overlap in time with an
   /// apply of either: see TriangularSolver::share_plan.
   /// May be called from several threads at the same time, and beside apply.
-  /// @throws HandleError, MemoryError
+  /// @throws HandleError, MemoryError, OptionError in the coloured order
   /// Cost: a few launches. Memory: workspace_bytes of report(), and those of
   /// each triangular solver in it. Waits for `exec`.
   IncompleteFactorization share_plan(const ExecutionSpace& exec) const;
@@ -199,7 +211,8 @@ class IncompleteFactorization {
   /// entry of each row, and U with its diagonal as the first. Rows are sorted.
   /// @tparam Matrix a KokkosSparse::CrsMatrix with memory of its own, int32 or
   ///   int64 ordinals, and offsets that count its entries
-  /// @throws IndexOverflowError, HandleError, MemoryError
+  /// @throws IndexOverflowError, HandleError, MemoryError, OptionError in the
+  ///   coloured order
   /// Cost: three copies. Waits for `exec`.
   template <class Matrix = matrix_type>
   Matrix lower(const ExecutionSpace& exec) const {
@@ -220,6 +233,7 @@ class IncompleteFactorization {
  private:
   friend struct Detail::Internals;
   using State = Detail::IncompleteFactorizationState<Scalar, ExecutionSpace>;
+  using Coloured = Detail::ColouredFactors<Scalar, ExecutionSpace>;
 
   static void expect_compiled() {
     using Expect =
@@ -243,7 +257,8 @@ class IncompleteFactorization {
   }
 
   // In IncompleteFactorizationImplementation.hpp.
-  State& made_state() const;
+  State& natural_state() const;
+  void require_made() const;
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
                Factorization kind,
                const IncompleteFactorizationOptions& options);
@@ -256,8 +271,10 @@ class IncompleteFactorization {
                      const Detail::StridedBlock& x, Op op) const;
   void copy_factor(const ExecutionSpace& exec, Uplo uplo,
                    Detail::NewMatrix<Scalar>& made) const;
+  const Detail::TwoColourBlocks<Scalar, ExecutionSpace>* reduced() const;
 
-  std::shared_ptr<State> state_;
+  std::shared_ptr<State> state_;        // of the natural order, or null
+  std::shared_ptr<Coloured> coloured_;  // of the coloured order, or null
   /// Null: the state's own.
   std::shared_ptr<Detail::FactorSolves<Scalar, ExecutionSpace>> solves_;
 };

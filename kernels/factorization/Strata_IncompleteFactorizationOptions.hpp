@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace Strata {
 
@@ -35,8 +36,41 @@ inline const char* to_string(Factorization kind) {
   return Detail::enumerator_name(kind);
 }
 
+/// Order of rows in which an IncompleteFactorization eliminates. Times and
+/// iterations of both: docs/algorithms/sell_and_cg.md.
+enum class FactorOrder {
+  /// coloured on a device, for incomplete Cholesky with the defaults of all
+  /// options but `symmetry_tolerance`, if colour_rows() gives the rows two
+  /// colours and none has more than 1,024 entries; else natural.
+  /// IncompleteFactorizationReport says why.
+  automatic,
+  /// The order given: fewest iterations, and triangular solves whose chains of
+  /// dependencies cost their length whatever the bandwidth.
+  natural,
+  /// The order of two colours, known as red-black: more iterations than
+  /// natural, but a solve with both factors is two launches, in which no row
+  /// waits for another one, and conjugate gradients take their steps in the
+  /// Schur complement of one colour. A must be Hermitian, and colour_rows()
+  /// must find two colours, as it does for 5- and 7-point stencils. Vectors
+  /// stay in the order given. There are no other options than
+  /// `symmetry_tolerance`.
+  coloured
+};
+
+namespace Detail {
+template <>
+struct EnumeratorNames<FactorOrder> {
+  static constexpr const char* list[] = {"automatic", "natural", "coloured"};
+};
+}  // namespace Detail
+
+inline const char* to_string(FactorOrder order) {
+  return Detail::enumerator_name(order);
+}
+
 /// Of IncompleteFactorization.
 struct IncompleteFactorizationOptions {
+  FactorOrder order = FactorOrder::natural;
   /// Of the triangular solvers: among them the right-hand sides that memory is
   /// taken for (max_right_hand_sides). `op` stays none: it is an argument of
   /// apply. Limits of memory hold for each solver by itself; a factor whose
@@ -71,8 +105,9 @@ struct IncompleteFactorizationOptions {
   /// PlanMemoryError or MemoryError, once a factor has more than
   /// `max_plan_bytes` or the device's memory allow.
   int fill_level = 0;
-  /// Of incomplete Cholesky: a_ij and conj(a_ji) may differ by this times the
-  /// largest of |a_ij|, |a_ji| and sqrt(|a_ii a_jj|), where the modulus is that
+  /// Of incomplete Cholesky and the coloured order: a_ij and conj(a_ji) may
+  /// differ by this times the largest of |a_ij|, |a_ji| and sqrt(|a_ii a_jj|),
+  /// where the modulus is that
   /// of the larger part; the constructor throws NotHermitianError otherwise. An
   /// entry that is not stored is 0. Infinity: there is no check, so the lower
   /// triangle may hold anything or nothing, but for the diagonal. At least 0.
@@ -82,8 +117,9 @@ struct IncompleteFactorizationOptions {
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
-    return a.triangular == b.triangular && a.transpose == b.transpose &&
-           a.shift == b.shift && a.precision == b.precision &&
+    return a.order == b.order && a.triangular == b.triangular &&
+           a.transpose == b.transpose && a.shift == b.shift &&
+           a.precision == b.precision &&
            a.enqueue_updates == b.enqueue_updates &&
            a.small_pivot_threshold == b.small_pivot_threshold &&
            a.fill_level == b.fill_level &&
@@ -98,6 +134,12 @@ struct IncompleteFactorizationOptions {
 /// What an IncompleteFactorization consists of.
 struct IncompleteFactorizationReport {
   Factorization kind = Factorization::incomplete_lu;
+  /// natural or coloured, and why: "asked for", or what FactorOrder::automatic
+  /// has found.
+  FactorOrder order = FactorOrder::natural;
+  std::string order_reason;
+  /// Of the coloured order; else 0.
+  int colours = 0;
   std::int64_t rows = 0;
   /// Entries of A, and of each factor with its diagonal.
   std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
@@ -108,9 +150,11 @@ struct IncompleteFactorizationReport {
   /// without the option. (An enqueued update does not tell the host.)
   std::int64_t replaced_pivots = 0;
   double largest_pivot_change = 0;
-  /// Bytes of the factors: their patterns, the values that apply uses, on a
-  /// host or with `enqueue_updates` those that an update computes beside them,
-  /// and with FactorPrecision::single both factors' values in float.
+  /// Bytes of the factors. In the coloured order, those of the blocks beside
+  /// both diagonals and of vectors. In the natural order, their patterns, the
+  /// values that apply uses, on a host or with `enqueue_updates` those that an
+  /// update computes beside them, and with FactorPrecision::single both
+  /// factors' values in float.
   std::size_t factor_bytes = 0;
   /// Bytes that the elimination keeps for other values: on a GPU the order of
   /// rows and the recipe; with `enqueue_updates`, A's pattern, with a shift A's
@@ -126,7 +170,7 @@ struct IncompleteFactorizationReport {
   /// Bytes of vectors between the two triangles: one for each of
   /// `max_right_hand_sides`, or as many as fit 512 MiB.
   std::size_t workspace_bytes = 0;
-  /// Of the solvers with L and U.
+  /// Of the solvers with L and U; without rows in the coloured order.
   TriangularReport lower, upper;
   /// Of those with their transposes; without rows where the option `transpose`
   /// is false.

@@ -29,12 +29,12 @@ struct KrylovTypes<ConjugateGradient> {
 /// An iteration is three launches with a SellMatrix and no or a diagonal
 /// preconditioner: w = A p with p^H w; the residual with its norms; x and p. Or
 /// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
-/// With incomplete Cholesky factors of two colours (IncompletePreconditioner)
-/// that were made of A itself, the iteration is one in the Schur complement of
-/// the first colour: the same steps in four launches on half of the
-/// rows. That the factors are A's own is found out by a product at the
-/// beginning, for which the host waits; with factors of other values, each
-/// iteration applies them. One product more than iterations is done, and
+/// With incomplete Cholesky factors in the coloured order
+/// (IncompleteFactorization) that were made of A itself, the iteration is one
+/// in the Schur complement of the first colour: the same steps in four launches
+/// on half of the rows. That the factors are A's own is found out by a product
+/// at the beginning, for which the host waits; with factors of other values,
+/// each iteration applies them. One product more than iterations is done, and
 /// another at the end for b - A x. Sums are added up by the kernel after, and
 /// the host never waits for the stream to run dry.
 ///

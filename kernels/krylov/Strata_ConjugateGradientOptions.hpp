@@ -55,7 +55,7 @@ struct CgOptions : KrylovOptions {
   /// of a launch and has the caches move more. 1: one launch does up to 32
   /// iterations, with all vectors and as much of the matrix as there is room
   /// for in the scratch of the multiprocessors; the same with the Schur
-  /// complement of an IncompletePreconditioner of two colours. That needs a
+  /// complement of an IncompleteFactorization of two colours. That needs a
   /// device whose teams may wait for each other, vectors that fit, chunks of
   /// the SellMatrix as wide as a warp and no long rows; else 1 is as 0. At
   /// least 64 iterations are then enqueued ahead without a progress callback.

@@ -33,7 +33,7 @@ struct CombineWithResult {
 }  // namespace Detail
 
 /// Anything with apply(exec, r, z), z = M^-1 r, such as
-/// IncompletePreconditioner, as the preconditioner that
+/// IncompleteFactorization, as the preconditioner that
 /// KokkosSparse::Experimental::gmres takes. Needs Kokkos Kernels 4.0 or later.
 /// (Strata's own Gmres takes them as they are.)
 ///

@@ -77,9 +77,8 @@ class KrylovSolver {
     return solve(exec, A, NoPreconditioner(), b, x);
   }
   /// The same with a preconditioner: NoPreconditioner, JacobiPreconditioner,
-  /// IncompletePreconditioner, or anything with apply(exec, r, z), z = M^-1 r,
-  /// that is the same linear map each time, such as IncompleteFactorization and
-  /// FactorSolver.
+  /// IncompleteFactorization, FactorSolver, or anything with apply(exec, r, z),
+  /// z = M^-1 r, that is the same linear map each time.
   template <class Operator, class Preconditioner, class B, class X>
   Result solve(const ExecutionSpace& exec, const Operator& A,
                const Preconditioner& M, const B& b, const X& x) {

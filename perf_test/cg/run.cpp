@@ -5,6 +5,7 @@
 
 #include <KokkosBlas1_nrm2.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <algorithm>
 #include <cmath>
 #include <detail/Strata_PerfCg.hpp>
@@ -12,7 +13,7 @@
 #include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <functional>
-#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
+#include <kernels/factorization/colours/TwoColourBlocks.hpp>
 #include <limits>
 #include <stdexcept>
 
@@ -130,7 +131,7 @@ class Runner : public PerfRunner<CgPerfResult> {
     using Cg = ConjugateGradient<Scalar, Space>;
     std::shared_ptr<SellMatrix<Scalar, Space>> A;
     std::shared_ptr<JacobiPreconditioner<Scalar, Space>> jacobi;
-    std::shared_ptr<IncompletePreconditioner<Scalar, Space>> incomplete;
+    std::shared_ptr<IncompleteFactorization<Scalar, Space>> incomplete;
     const bool coloured = name == "strata_ic0";
     const bool natural = name == "strata_ic0_natural";
     const auto set_up = [&] {
@@ -138,10 +139,11 @@ class Runner : public PerfRunner<CgPerfResult> {
       if (name == "strata_jacobi")
         jacobi =
             std::make_shared<JacobiPreconditioner<Scalar, Space>>(exec_, A_);
+      IncompleteFactorizationOptions how;
+      how.order = coloured ? FactorOrder::coloured : FactorOrder::natural;
       if (coloured || natural)
-        incomplete = std::make_shared<IncompletePreconditioner<Scalar, Space>>(
-            exec_, A_, Factorization::incomplete_cholesky, TriangularOptions(),
-            coloured ? FactorOrder::coloured : FactorOrder::natural);
+        incomplete = std::make_shared<IncompleteFactorization<Scalar, Space>>(
+            exec_, A_, Factorization::incomplete_cholesky, how);
     };
     result.setup_us =
         1e6 * (natural ? timed(set_up) : median_seconds(exec_, set_up));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Our incomplete factorisations for one scalar type, STRATA_PERF_SCALAR.
 #include <Kokkos_Core.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
-#include <Strata_Preconditioner.hpp>
 #include <detail/Strata_PerfFactorCheck.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
@@ -13,9 +13,9 @@ namespace PerfTest {
 namespace {
 
 /// The phases are those inside of incomplete_lu(); from the matrix or new
-/// values to an answer it is IncompletePreconditioner in the natural order, as
-/// a user has it. On a Hermitian matrix both of its factorisations eliminate
-/// alike, and incomplete Cholesky checks the matrix and the pivots as well.
+/// values to an answer it is IncompleteFactorization, as a user has it. On a
+/// Hermitian matrix both of its factorisations eliminate alike, and incomplete
+/// Cholesky checks the matrix and the pivots as well.
 template <class Scalar>
 class OwnFactorizer : public Factorizer<Scalar> {
   using Matrix = typename Factorizer<Scalar>::Matrix;
@@ -37,20 +37,19 @@ class OwnFactorizer : public Factorizer<Scalar> {
                                       phases_->U.matrix("U").values.data());
   }
   void make_ready() override {
-    preconditioner_ = IncompletePreconditioner<Scalar, Space>();
-    preconditioner_ = IncompletePreconditioner<Scalar, Space>(
+    made_ = IncompleteFactorization<Scalar, Space>();
+    made_ = IncompleteFactorization<Scalar, Space>(
         exec_, problem_.matrix,
         problem_.kind == FactorizationKind::ilu0
             ? Factorization::incomplete_lu
-            : Factorization::incomplete_cholesky,
-        TriangularOptions(), FactorOrder::natural);
+            : Factorization::incomplete_cholesky);
   }
   void update_values(const Matrix& A) override {
-    preconditioner_.update_values(exec_, A);
+    made_.update_values(exec_, A);
   }
   void apply() override {
-    preconditioner_.apply(exec_, Kokkos::subview(problem_.b, Kokkos::ALL(), 0),
-                          Kokkos::subview(problem_.x, Kokkos::ALL(), 0));
+    made_.apply(exec_, Kokkos::subview(problem_.b, Kokkos::ALL(), 0),
+                Kokkos::subview(problem_.x, Kokkos::ALL(), 0));
   }
   std::vector<Scalar> factors() override {
     using Fault = Kokkos::View<const std::int64_t, typename Space::memory_space,
@@ -76,7 +75,7 @@ class OwnFactorizer : public Factorizer<Scalar> {
   Space exec_;
   std::optional<Phases> phases_;
   const std::int64_t* fault_ = nullptr;  // in device memory
-  IncompletePreconditioner<Scalar, Space> preconditioner_;
+  IncompleteFactorization<Scalar, Space> made_;
 };
 
 }  // namespace

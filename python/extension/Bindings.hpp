@@ -18,7 +18,6 @@ void bind_substitution(nb::module_& module);
 void bind_level_sets(nb::module_& module);
 void bind_factorization(nb::module_& module);
 void bind_factor_solver(nb::module_& module);
-void bind_preconditioner(nb::module_& module);
 void bind_sell_matrix(nb::module_& module);
 void bind_krylov(nb::module_& module);
 void bind_band(nb::module_& module);

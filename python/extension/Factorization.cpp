@@ -10,6 +10,7 @@ Strata::IncompleteFactorizationOptions factorization_options(
   // Here, and in `_factor_options` of _precondition.py, is where an option of
   // the library gets its name in Python.
   Strata::IncompleteFactorizationOptions options;
+  options.order = option_of(given, "order", options.order);
   options.transpose = option(given, "transpose", options.transpose);
   options.shift = option(given, "shift", options.shift);
   options.fill_level = option(given, "fill_level", options.fill_level);
@@ -82,6 +83,12 @@ void bind_factorization(nb::module_& module) {
                      "What an incomplete factorisation consists of.")
       .def_prop_ro("kind",
                    [](const Report& r) { return Strata::to_string(r.kind); })
+      .def_prop_ro("order",
+                   [](const Report& r) { return Strata::to_string(r.order); })
+      .def_ro("order_reason", &Report::order_reason,
+              "Why the rows have this order.")
+      .def_ro("colours", &Report::colours,
+              "Colours of the coloured order, else 0.")
       .def_ro("rows", &Report::rows)
       .def_ro("entries", &Report::entries, "Entries of A.")
       .def_ro("lower_entries", &Report::lower_entries,
@@ -103,8 +110,10 @@ void bind_factorization(nb::module_& module) {
               "Bytes of the plans of all triangular solvers.")
       .def_ro("workspace_bytes", &Report::workspace_bytes,
               "Bytes of vectors between the two triangles.")
-      .def_ro("lower", &Report::lower, "The solver with L, a TriangularReport.")
-      .def_ro("upper", &Report::upper, "The solver with U, a TriangularReport.")
+      .def_ro("lower", &Report::lower, "The solver with L, a TriangularReport; without rows in the "
+              "coloured order.")
+      .def_ro("upper", &Report::upper, "The solver with U, a TriangularReport; without rows in the "
+              "coloured order.")
       .def_ro("lower_transposed", &Report::lower_transposed,
               "The solver with L's transpose; without rows unless there is "
               "one.")

@@ -10,7 +10,6 @@
 #include "Bindings.hpp"
 #include "FactorSolver.hpp"
 #include "Factorization.hpp"
-#include "Preconditioner.hpp"
 #include "SellMatrix.hpp"
 
 namespace StrataPython {
@@ -186,7 +185,6 @@ void bind_method(nb::module_& module, const char* name) {
              nb::arg("data").noconvert(), nb::arg("b").noconvert(),
              nb::arg("x").noconvert(), nb::arg("stream"));
     define_with(static_cast<Factorization<Scalar, Space>*>(nullptr));
-    define_with(static_cast<Preconditioner<Scalar, Space>*>(nullptr));
     define_with(static_cast<Factors<Scalar, Space>*>(nullptr));
   };
   for_each_scalar_and_space(define);

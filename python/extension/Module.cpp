@@ -55,7 +55,6 @@ NB_MODULE(_core, module) {
   bind_level_sets(module);
   bind_factorization(module);
   bind_factor_solver(module);
-  bind_preconditioner(module);
   bind_sell_matrix(module);
   bind_krylov(module);
   bind_band(module);

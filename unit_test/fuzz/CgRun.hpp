@@ -3,6 +3,7 @@
 #define STRATA_FUZZ_CG_RUN_HPP
 
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_IncompleteFactorization.hpp>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -165,8 +166,9 @@ class CgRun {
   template <class F>
   void with_preconditioner(const F& f) {
     const auto incomplete = [&](Factorization kind, FactorOrder order) {
-      f(IncompletePreconditioner<Scalar, Space>(exec_, matrix_, kind, {},
-                                                order));
+      IncompleteFactorizationOptions options;
+      options.order = order;
+      f(IncompleteFactorization<Scalar, Space>(exec_, matrix_, kind, options));
     };
     switch (case_.preconditioner) {
       case CgPreconditioner::jacobi:

@@ -8,9 +8,9 @@
 #include <Strata_ConjugateGradient.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <kernels/factorization/colours/TwoColourBlocks.hpp>
 #include <kernels/krylov/conjugate_gradient/CgKernels.hpp>
 #include <kernels/krylov/conjugate_gradient/CgResident.hpp>
-#include <kernels/krylov/preconditioner/TwoColourBlocks.hpp>
 #include <kernels/krylov/solve/KrylovSolverImplementation.hpp>
 
 namespace Strata {
@@ -464,9 +464,8 @@ class ConjugateGradientState {
   const Reduced* reduced_system(const ExecutionSpace& exec,
                                 const CgOptions& options, const Operator& A,
                                 const Preconditioner& M) {
-    if (!M.incomplete || options.max_iterations == 0) return nullptr;
-    const Reduced* const reduced = Internals::reduced(*M.incomplete);
-    if (!reduced) return nullptr;
+    const Reduced* const reduced = M.reduced;
+    if (!reduced || options.max_iterations == 0) return nullptr;
     const std::int64_t extra = reduced->extra_parts();
     if (reduced_sum_.max_blocks == 0 || reduced_sum_.extra < extra)
       reduced_sum_ = make_grid_sum(exec, extra, uneven_blocks);

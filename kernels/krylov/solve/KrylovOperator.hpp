@@ -5,13 +5,21 @@
 #include <Strata_Error.hpp>
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
+#include <core/interface/Made.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 namespace Strata {
+
+template <class Scalar, class ExecutionSpace>
+class IncompleteFactorization;
+
 namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+class TwoColourBlocks;
 
 // What a caller's operators are to a solve, so that its kernels are compiled
 // for none of their types: those that the library knows are pointed to, and the
@@ -64,8 +72,8 @@ struct KrylovPreconditioner {
   /// whose reciprocal this is.
   bool diagonal = false;
   const RealOf<Scalar>* inverse_diagonal = nullptr;
-  /// One whose system may be reduced to one colour, or null.
-  const IncompletePreconditioner<Scalar, ExecutionSpace>* incomplete = nullptr;
+  /// Those of one whose system can be reduced to one colour, or null.
+  const TwoColourBlocks<Scalar, ExecutionSpace>* reduced = nullptr;
 };
 
 template <class Preconditioner>
@@ -86,10 +94,10 @@ KrylovPreconditioner<Scalar, ExecutionSpace> krylov_preconditioner(
     made.inverse_diagonal = M.inverse_diagonal().data();
   } else {
     made.apply = KrylovApply<Scalar, ExecutionSpace>::of(M);
-    if constexpr (std::is_same<Preconditioner,
-                               IncompletePreconditioner<
-                                   Scalar, ExecutionSpace>>::value) {
-      made.incomplete = &M;
+    if constexpr (std::is_same<
+                      Preconditioner,
+                      IncompleteFactorization<Scalar, ExecutionSpace>>::value) {
+      made.reduced = Internals::reduced(M);
     }
   }
   return made;

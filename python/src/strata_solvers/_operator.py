@@ -20,8 +20,6 @@ class Applied:
     _rows: int
     _type: np.dtype
     _space: str
-    #: Whether `_core` takes arrays of a GPU by their places.
-    _has_places = True
 
     def _set(self, rows: int, dtype: str, space: str) -> None:
         self._rows, self._type, self._space = rows, np.dtype(dtype), space
@@ -60,7 +58,7 @@ class Applied:
                         out = np.empty(r.shape, self._type)
                     self._run(r, out, "none", 0)
                     return out
-            elif self._has_places:
+            else:
                 known = _arrays.places(r, out, self._rows, self._type)
                 if known is not None:
                     from_, to, out, stream = known

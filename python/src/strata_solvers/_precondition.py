@@ -35,24 +35,15 @@ class _Incomplete(Applied):
     def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
                  options: dict[str, Any]):
         initialise(self, matrix.dtype, matrix.shape)
-        self._kind, self._options = kind, options
+        self._kind, self._order, self._options = kind, order, options
         # Adjoints and copies are of this matrix, whatever becomes of A.
         self._shared = _kept.Shared(matrix=_kept.owned(matrix))
         self._has_transposes = transpose
-        self._reordered = False
         self._factors: tuple[Any, Any] | None = None
         self._set(matrix.shape[0], matrix.dtype, matrix.space)
-        if order == "coloured" or (
-                order == "automatic" and kind == "ic" and matrix.space == "cuda" and
-                not _for_natural_order(options) and not transpose):
-            self._core = _arrays.core("IncompletePreconditioner", matrix.dtype, matrix.space)(
-                *self._matrix.handed(), _kinds[kind], order, options,
-                _arrays.waiting_stream(matrix.data))
-            # 'automatic' is the natural order unless there are two colours.
-            self._reordered = self._core.order() == "coloured"
-        if not self._reordered:
-            self._core = self._factorize(transpose)
-        self._has_places = not self._reordered
+        self._core = self._factorize(transpose)
+        # That which was chosen: adjoints and copies have the same factors.
+        self._order = self._core.report().order
 
     @property
     def _matrix(self) -> _arrays.Crs:
@@ -61,21 +52,11 @@ class _Incomplete(Applied):
     def _factorize(self, transpose: bool) -> Any:
         matrix = self._matrix
         return _arrays.core("IncompleteFactorization", matrix.dtype, matrix.space)(
-            *matrix.handed(), _kinds[self._kind], {**self._options, "transpose": transpose},
+            *matrix.handed(), _kinds[self._kind],
+            {**self._options, "order": self._order, "transpose": transpose},
             _arrays.waiting_stream(matrix.data))
 
-    def _natural(self) -> Any:
-        if self._reordered:
-            raise OptionError("order", "is coloured: the factors are of other rows",
-                              "ask for order='natural'")
-        return self._core
-
     def _run(self, r: Any, out: Any, op: str, stream: int) -> None:
-        if self._reordered:
-            if op != "none":
-                self._natural()
-            self._core.apply(r, out, stream)
-            return
         if op != "none" and not self._has_transposes:
             if self._shared.by_several:
                 raise OptionError("trans", "needs factors that the shared plan has not",
@@ -117,7 +98,7 @@ class _Incomplete(Applied):
             self._core.update(*given.handed(), room, _arrays.waiting_stream(given.data))
         else:
             stream = _arrays.stream_of(given.data)
-            self._natural().enqueue_values(_arrays.handed(given.data), room, stream)
+            self._core.enqueue_values(_arrays.handed(given.data), room, stream)
             _arrays.settle(given.data, stream)
         self._shared.matrix = kept._replace(data=_kept.renewed(kept.data, given.data))
         self._factors = None
@@ -126,7 +107,7 @@ class _Incomplete(Applied):
         """What the last update has found, with the option ``enqueue_updates=True``.  Waits
         for it."""
         return UpdateStatus._of(
-            self._natural().status(_arrays.waiting_stream(self._matrix.data)))
+            self._core.status(_arrays.waiting_stream(self._matrix.data)))
 
     def share_plan(self) -> Any:
         """A preconditioner with these factors and plans, and workspaces of its own.
@@ -136,7 +117,7 @@ class _Incomplete(Applied):
         Adjoints then need the option ``transpose=True``, and the coloured order has no
         such thing.
         """
-        core = self._natural().share_plan(_arrays.waiting_stream(self._matrix.data))
+        core = self._core.share_plan(_arrays.waiting_stream(self._matrix.data))
         made = object.__new__(type(self))
         self._shared.by_several = True
         made.__dict__.update(self.__dict__)
@@ -160,13 +141,13 @@ class _Incomplete(Applied):
 
     def report(self) -> _core.IncompleteFactorizationReport:
         """Sizes, and the reports of the triangular solvers: ``.lower``, ``.upper``."""
-        return self._natural().report()
+        return self._core.report()
 
     def _make_factors(self) -> tuple[Any, Any]:
         # One that shares the plan may have updated it.
         if self._factors is not None and not self._shared.by_several:
             return self._factors
-        core, matrix = self._natural(), self._matrix
+        core, matrix = self._core, self._matrix
         report = core.report()
         # JAX's arrays can't be written.
         like = matrix.data
@@ -196,10 +177,8 @@ class _Incomplete(Applied):
     def __reduce__(self) -> tuple[Any, ...]:
         _kept.wait_for_values(self, self._matrix.data,
                               bool(self._options.get("enqueue_updates")))
-        # That which was chosen: a copy has the same factors.
-        order = "coloured" if self._reordered else "natural"
-        return _restore, (tuple(self._matrix), self._kind, order, self._has_transposes,
-                          self._options)
+        return _restore, (tuple(self._matrix), self._kind, self._order,
+                          self._has_transposes, self._options)
 
 
 class IncompletePreconditioner(_Incomplete, LinearOperator):

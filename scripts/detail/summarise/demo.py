@@ -134,7 +134,7 @@ def lines():
              is_right, is_foreign),
         *map(gradients, ("", "_jacobi", "_ic0", "_ic0_natural")),
         factors("numeric_us", "incomplete_lu, new values"),
-        factors("ready_us", "IncompletePreconditioner"),
+        factors("ready_us", "IncompleteFactorization"),
         Line("krylov", ("matrix",), matrix, "strata",
              lambda row: "time steps, " + row["method"], "total_us", has_outcome, is_foreign)]
 

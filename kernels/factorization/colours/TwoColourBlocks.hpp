@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_KRYLOV_PRECONDITIONER_TWO_COLOUR_BLOCKS_HPP
-#define STRATA_KERNELS_KRYLOV_PRECONDITIONER_TWO_COLOUR_BLOCKS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_COLOURS_TWO_COLOUR_BLOCKS_HPP
+#define STRATA_KERNELS_FACTORIZATION_COLOURS_TWO_COLOUR_BLOCKS_HPP
 
 #include <Strata_SellMatrix.hpp>
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstdint>
-#include <kernels/krylov/preconditioner/TwoColourFactor.hpp>
+#include <kernels/factorization/colours/TwoColourFactor.hpp>
 #include <kernels/spmv/SellLaunch.hpp>
 #include <limits>
 #include <utility>
@@ -149,48 +149,49 @@ struct FirstColourSource {
   }
 };
 
-/// z2 = D^-1 (r2 - G r1), in the given order and, for the first colour's rows
-/// to read, in the order of colours. z may be r.
+/// v2 - G v1 of a vector in the given order: a product with G for kernels that
+/// store what they make of it.
 template <class Scalar>
-struct SolveSecondColour {
+struct EliminatedVector {
   static constexpr int block = 1;
   static constexpr bool reduces = false, late = false, heavy = true;
-  FirstColourSource<Scalar> source;  // r1
+  FirstColourSource<Scalar> source;  // v1
   const int* old_row;                // of the second colour
-  const RealOf<Scalar>* inverse_pivot;
-  MultiVectorRef<Scalar> z;
-  Scalar* by_colour;
   template <class Team>
   KOKKOS_INLINE_FUNCTION bool read(const Team&) {
     return true;
   }
+  KOKKOS_INLINE_FUNCTION Scalar element(std::int64_t row,
+                                        const Scalar (&sum)[1]) const {
+    return source.v(old_row[row], 0) - sum[0];
+  }
+};
+
+/// z2 = D^-1 (r2 - G r1), in the given order and, for the first colour's rows
+/// to read, in the order of colours. z may be r.
+template <class Scalar>
+struct SolveSecondColour : EliminatedVector<Scalar> {
+  const RealOf<Scalar>* inverse_pivot;
+  MultiVectorRef<Scalar> z;
+  Scalar* by_colour;
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
-    const int old = old_row[row];
-    const Scalar value = inverse_pivot[row] * (source.v(old, 0) - sum[0]);
+    const Scalar value = inverse_pivot[row] * this->element(row, sum);
     by_colour[row] = value;
-    z(old, 0) = value;
+    z(this->old_row[row], 0) = value;
     return 0;
   }
 };
 
 /// b2 - G b1 and x2, of vectors in the given order.
 template <class Scalar>
-struct ReduceVectors {
-  static constexpr int block = 1;
-  static constexpr bool reduces = false, late = false, heavy = true;
-  FirstColourSource<Scalar> source;  // b1
+struct ReduceVectors : EliminatedVector<Scalar> {
   MultiVectorRef<const Scalar> x;
-  const int* old_row;  // of the second colour
   Scalar *reduced_b, *reduced_x;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
-    return true;
-  }
   KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
                                     const Scalar (&sum)[1]) const {
-    reduced_b[row] = source.v(old_row[row], 0) - sum[0];
-    reduced_x[row] = x(old_row[row], 0);
+    reduced_b[row] = this->element(row, sum);
+    reduced_x[row] = x(this->old_row[row], 0);
     return 0;
   }
 };
@@ -291,14 +292,14 @@ class TwoColourBlocks {
     const auto from = multi_vector_ref<const Scalar>(r);
     const auto to = multi_vector_ref<Scalar>(z);
     if (rows_ > 0)
-      run_sell("Strata::IncompletePreconditioner::second_colour", exec, lower(),
-               SolveSecondColour<Scalar>{{from, old_row()},
-                                         old_row() + first_rows_,
-                                         inverse_pivot_.data(),
-                                         to,
-                                         second_.data()});
+      run_sell("Strata::IncompleteFactorization::second_colour", exec, lower(),
+               SolveSecondColour<Scalar>{
+                   {{from, old_row()}, old_row() + first_rows_},
+                   inverse_pivot_.data(),
+                   to,
+                   second_.data()});
     run_sell(
-        "Strata::IncompletePreconditioner::first_colour", exec, upper(),
+        "Strata::IncompleteFactorization::first_colour", exec, upper(),
         CompleteFirstColour<Scalar>{
             {second_.data()}, from, to, old_row(), inverse_diagonal_.data()});
   }
@@ -318,6 +319,17 @@ class TwoColourBlocks {
   /// Of the matrices in a product with S.
   std::size_t bytes_read() const {
     return upper_.report().bytes_read + lower_.report().bytes_read;
+  }
+  /// Of F and of G.
+  std::int64_t upper_entries() const { return upper_.report().entries; }
+  std::int64_t lower_entries() const { return lower_.report().entries; }
+  /// Of both and of the vectors beside them.
+  std::size_t bytes() const {
+    return upper_.report().bytes + lower_.report().bytes +
+           (diagonal_.extent(0) + inverse_diagonal_.extent(0) +
+            second_.extent(0)) *
+               sizeof(Scalar) +
+           inverse_pivot_.extent(0) * sizeof(RealOf<Scalar>);
   }
   /// Parts of a sum that long rows take.
   std::int64_t extra_parts() const {
@@ -355,7 +367,7 @@ class TwoColourBlocks {
     const int* const first = old_row();
     run_sell("Strata::TwoColourBlocks::reduce", exec, lower(),
              ReduceVectors<Scalar>{
-                 {b, first}, x, first + first_rows_, reduced_b, reduced_x});
+                 {{b, first}, first + first_rows_}, x, reduced_b, reduced_x});
   }
   /// x of x2. Asynchronous.
   void complete(const ExecutionSpace& exec,

@@ -9,20 +9,20 @@
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Sort.hpp>
-#include <core/device/Warp.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
-#include <cstring>
 #include <kernels/factorization/FactorByRecipe.hpp>
 #include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorPatterns.hpp>
 #include <kernels/factorization/LongRowTerms.hpp>
 #include <kernels/factorization/RecipePattern.hpp>
+#include <kernels/factorization/numeric/FillRecipe.hpp>
+#include <kernels/factorization/numeric/RecipeOrder.hpp>
+#include <kernels/factorization/numeric/RecipePieces.hpp>
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -45,355 +45,6 @@ struct CountLongerRows {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& count) const {
     count += pattern.length(row) > length;
-  }
-};
-
-/// Of each piece the first and the last level set of its rows, for several
-/// sizes of pieces, and the work of all rows: the registers of a lane that it
-/// takes to subtract all pairs' rows. By whole warps, whose rows are mostly of
-/// one piece.
-template <class ExecutionSpace>
-struct PieceLevels {
-  static constexpr int width = lane_width<ExecutionSpace>;
-  static constexpr int team_size = 256, teams_of_multiprocessor = 8;
-  static constexpr int most_sizes = 2;
-  RecipePattern pattern;
-  const int* level_of;
-  std::int64_t num_rows;
-  int num_levels;
-  /// For each size: its values, 0: not asked for; and by piece, 0 before,
-  /// num_levels less the first level set, then one more than the last.
-  std::int64_t values_of_piece[most_sizes];
-  int num_pieces[most_sizes];
-  int* levels[most_sizes];
-  std::int64_t* work;  // 0 before
-
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const int lane = team.team_rank() % width;
-    const std::int64_t step = std::int64_t{team.league_size()} * team_size;
-    std::int64_t sum = 0;
-    for (std::int64_t first = std::int64_t{team.league_rank()} * team_size +
-                              team.team_rank() - lane;
-         first < num_rows; first += step) {
-      const std::int64_t row = first + lane;
-      const bool any = row < num_rows;
-      const int level = any ? level_of[row] : 0;
-      const std::int64_t value = any ? pattern.u_row_map(row) : 0;
-      if (any)
-        sum += pattern.lower(row) * ((pattern.length(row) + width - 1) / width);
-      STRATA_IMPL_UNROLL
-      for (int size = 0; size < most_sizes; ++size)
-        if (values_of_piece[size] > 0) note(size, lane, any, value, level);
-    }
-    for (int mask = width / 2; mask > 0; mask /= 2) sum += lane_xor(sum, mask);
-    if (lane == 0 && sum > 0) Kokkos::atomic_fetch_add(work, sum);
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION void note(int size, int lane, bool any,
-                                   std::int64_t value, int level) const {
-    const int piece =
-        any ? static_cast<int>(value / values_of_piece[size]) : -1;
-    int from = any ? num_levels - level : 0, to = any ? level + 1 : 0;
-    const int of_first = lane_broadcast(piece, 0);
-    const bool together = lane_ballot(any && piece != of_first) == 0;
-    if (together)
-      for (int mask = width / 2; mask > 0; mask /= 2) {
-        const int other_from = lane_xor(from, mask),
-                  other_to = lane_xor(to, mask);
-        from = other_from > from ? other_from : from;
-        to = other_to > to ? other_to : to;
-      }
-    if (!any || (together && lane != 0)) return;
-    raise(levels[size] + piece, from);
-    raise(levels[size] + num_pieces[size] + piece, to);
-  }
-  /// Few find a larger number than there is.
-  KOKKOS_INLINE_FUNCTION static void raise(int* word, int number) {
-    if (number > load_relaxed(word)) Kokkos::atomic_fetch_max(word, number);
-  }
-};
-
-/// What rows are sorted by: piece, level set, kind.
-struct RecipeKeys {
-  RecipePattern pattern;
-  const int* level_of;
-  std::int64_t values_of_piece;  // 0: one piece
-  RecipeShape shape;
-  int level_bits;
-  std::uint64_t* key;
-  int* row;
-  static constexpr int kind_bits = RecipeShape::kind_bits;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t piece =
-        values_of_piece > 0 ? pattern.u_row_map(i) / values_of_piece : 0;
-    key[i] = static_cast<std::uint64_t>(piece) << (level_bits + kind_bits) |
-             static_cast<std::uint64_t>(level_of[i]) << kind_bits |
-             static_cast<std::uint64_t>(shape.kind(pattern.length(i)));
-    row[i] = static_cast<int>(i);
-  }
-};
-
-/// Groups of rows with equal keys: where each begins.
-struct GroupStarts {
-  const std::uint64_t* key;
-  int *group, *start;  // of a place; by group
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    const bool begins = p == 0 || key[p] != key[p - 1];
-    sum += begins;
-    if (!last) return;
-    group[p] = static_cast<int>(sum - 1);
-    if (begins) start[sum - 1] = static_cast<int>(p);
-  }
-};
-
-/// Tasks: as many rows of a group as a warp takes, and those of long rows.
-struct TaskStarts {
-  const std::uint64_t* key;
-  const int *group, *start;
-  bool any_long;
-  LongRowTasks long_rows;
-  int* task_of;  // by place: the task that begins there, or the first one
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    if (last) task_of[p] = static_cast<int>(sum);
-    if (any_long && RecipeShape::is_long(key[p]))
-      sum += long_rows(p);
-    else
-      sum += begins(p);
-  }
-  KOKKOS_INLINE_FUNCTION bool begins(std::int64_t p) const {
-    const int of_task = RecipeShape::rows(RecipeShape::kind_of(key[p]));
-    return (p - start[group[p]]) % of_task == 0;
-  }
-};
-
-/// Where the rows' values are in the work array, and their words: by place; one
-/// more at the end.
-struct WorkStarts {
-  RecipePattern pattern;
-  const int* row;
-  unsigned* work;
-  std::int64_t rows;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    if (last) work[p] = static_cast<unsigned>(sum);
-    sum += pattern.upper(row[p]);
-    if (last && p + 1 == rows) work[rows] = static_cast<unsigned>(sum);
-  }
-};
-struct WordStarts {
-  RecipePattern pattern;
-  const std::uint64_t* key;
-  const int* row;
-  unsigned* words;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    if (RecipeShape::is_long(key[p])) return;
-    if (last) words[p] = static_cast<unsigned>(sum);
-    sum += RecipeWords<std::uint32_t>::count(pattern.length(row[p]),
-                                             pattern.lower(row[p]));
-  }
-};
-
-/// The rows' records.
-struct FillRecipeRows {
-  RecipePattern pattern;
-  const int* row;
-  const unsigned *work, *words;
-  RecipeRow* rows;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int64_t i = row[p];
-    rows[p] = {static_cast<unsigned>(pattern.a_row_map(i)),
-               static_cast<unsigned>(pattern.l_row_map(i)),
-               static_cast<unsigned>(pattern.u_row_map(i)),
-               work[p],
-               words[p],
-               static_cast<unsigned>(pattern.l_row_map(i) - i),
-               static_cast<int>(pattern.length(i)),
-               static_cast<int>(pattern.lower(i))};
-  }
-};
-
-/// Tasks of rows in registers.
-struct FillRecipeTasks {
-  TaskStarts starts;
-  int num_groups;
-  std::int64_t num_rows;
-  RecipeTask* tasks;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const int kind = RecipeShape::kind_of(starts.key[p]);
-    if (kind == 0 || !starts.begins(p)) return;
-    const int group = starts.group[p];
-    const std::int64_t end =
-        group + 1 < num_groups ? starts.start[group + 1] : num_rows;
-    const int of_task = RecipeShape::rows(kind);
-    tasks[starts.task_of[p]] = {
-        static_cast<unsigned>(p),
-        RecipeShape::shape(
-            kind, end - p < of_task ? static_cast<int>(end - p) : of_task)};
-  }
-};
-
-/// The pieces: as sorted, or of as many tasks as a team has warps.
-struct FillRecipePieces {
-  const std::uint64_t* key;
-  const unsigned* work;
-  const RecipeTask* tasks;
-  RecipePiece* pieces;
-  int num_tasks, piece_shift, tasks_of_piece;  // 0: pieces as sorted
-
-  KOKKOS_INLINE_FUNCTION std::int64_t piece_of(int task) const {
-    if (tasks_of_piece > 0) return task / tasks_of_piece;
-    return static_cast<std::int64_t>(key[tasks[task].first] >> piece_shift);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t t) const {
-    const int task = static_cast<int>(t);
-    const std::int64_t piece = piece_of(task);
-    if (task == 0 || piece_of(task - 1) != piece) {
-      pieces[piece].first_task = static_cast<unsigned>(task);
-      pieces[piece].first_value = work[tasks[task].first];
-    }
-    if (task + 1 == num_tasks || piece_of(task + 1) != piece) {
-      pieces[piece].end_task = static_cast<unsigned>(task) + 1;
-      pieces[piece].end_value = work[tasks[task].first + tasks[task].rows()];
-    }
-  }
-};
-
-/// What is counted of rows in the order of a plan, as words in device memory.
-struct RecipeTotals {
-  enum : int { groups, words, tasks, size };
-};
-
-/// Where all that belongs to a row begins, by place.
-struct RecipeStarts {
-  GroupStarts group;
-  WorkStarts work;
-  WordStarts word;
-  TaskStarts task;
-  unsigned* pivot;  // by row: its pivot in the work array
-  std::int64_t* totals;
-  std::int64_t num_rows;
-
-  struct Groups {};
-  KOKKOS_INLINE_FUNCTION void operator()(Groups, std::int64_t p,
-                                         std::int64_t& sum, bool last) const {
-    group(p, sum, last);
-    note(RecipeTotals::groups, p, sum, last);
-  }
-  struct Work {};
-  KOKKOS_INLINE_FUNCTION void operator()(Work, std::int64_t p,
-                                         std::int64_t& sum, bool last) const {
-    work(p, sum, last);
-    if (last) pivot[work.row[p]] = work.work[p];
-  }
-  struct Words {};
-  KOKKOS_INLINE_FUNCTION void operator()(Words, std::int64_t p,
-                                         std::int64_t& sum, bool last) const {
-    word(p, sum, last);
-    note(RecipeTotals::words, p, sum, last);
-  }
-  struct Tasks {};
-  KOKKOS_INLINE_FUNCTION void operator()(Tasks, std::int64_t p,
-                                         std::int64_t& sum, bool last) const {
-    task(p, sum, last);
-    note(RecipeTotals::tasks, p, sum, last);
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION void note(int word_of, std::int64_t p,
-                                   std::int64_t sum, bool last) const {
-    if (last && p + 1 == num_rows) totals[word_of] = sum;
-  }
-};
-
-/// Rows and tasks of a plan, and pieces without tasks: a piece may have no row,
-/// if one with more values than pieces have began in the piece before.
-struct FillRecipe {
-  FillRecipeRows rows;
-  FillRecipeTasks tasks;
-  RecipePiece* pieces;
-
-  struct Rows {};
-  KOKKOS_INLINE_FUNCTION void operator()(Rows, std::int64_t p) const {
-    rows(p);
-    tasks(p);
-  }
-  struct Pieces {};
-  KOKKOS_INLINE_FUNCTION void operator()(Pieces, std::int64_t p) const {
-    pieces[p] = {0, 0, 0, 0};
-  }
-};
-
-/// Sources and words of the rows of a task, by a warp.
-template <class ExecutionSpace, class Word>
-struct FillRecipeWords {
-  using Words = RecipeWords<Word>;
-  static constexpr int width = lane_width<ExecutionSpace>;
-  static constexpr int team_size = 128;
-  static constexpr int warps = team_size / width;
-  RecipePattern pattern;
-  const RecipeRow* rows;
-  const RecipeTask* tasks;
-  const unsigned* pivot;  // by row
-  unsigned* sources;
-  Word* words;
-  int num_tasks;
-  bool whole_long_rows;  // of a task
-
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const int lane = team.team_rank() % width;
-    for (std::int64_t t = team.league_rank() * std::int64_t{warps} +
-                          team.team_rank() / width;
-         t < num_tasks; t += team.league_size() * std::int64_t{warps}) {
-      const RecipeTask task = tasks[t];
-      const int lanes = 1 << task.log_lanes(), group = lane >> task.log_lanes();
-      if (task.is_of_long_row() && whole_long_rows)
-        fill_sources(rows[task.first], lane, rows[task.first].lower, width);
-      else if (task.is_of_long_row())
-        fill_sources(rows[task.first], task.first_entry() + lane,
-                     task.first_entry() + (width >> task.log_lanes()), width);
-      else if (group < task.rows())
-        fill_row(rows[task.first + group], lane & (lanes - 1), lanes);
-    }
-  }
-
- private:
-  /// Where `column` is in the upper part of row k, counted from the diagonal;
-  /// 0 if it is not there.
-  KOKKOS_INLINE_FUNCTION Word offset_of(std::int64_t k,
-                                        std::int64_t column) const {
-    const std::int64_t diagonal = pattern.diagonal(k);
-    const std::int64_t found =
-        pattern.find(diagonal + 1, pattern.a_row_map(k + 1), column);
-    return found < 0 ? Word(0) : static_cast<Word>(found - diagonal);
-  }
-  KOKKOS_INLINE_FUNCTION void fill_sources(const RecipeRow& row, int first,
-                                           int end, int step) const {
-    for (int k = first; k < end && k < row.lower; k += step)
-      sources[row.sources + k] = pivot[pattern.a_entries(row.a + k)];
-  }
-  KOKKOS_INLINE_FUNCTION void fill_row(const RecipeRow& row, int lane,
-                                       int lanes) const {
-    fill_sources(row, lane, row.lower, lanes);
-    std::int64_t at = static_cast<std::int64_t>(row.recipe) - 1;
-    for (int four = 0; four < row.lower; four += 4) {
-      const int end = four + 4 < row.lower ? four + 4 : row.lower;
-      for (int e = lane; e < row.length; e += lanes) {
-        if (e <= four) continue;
-        const std::int64_t column = pattern.a_entries(row.a + e);
-        Word word = 0;
-        for (int k = four; k < end && k < e; ++k)
-          word |= offset_of(pattern.a_entries(row.a + k), column)
-                  << (Words::bits * (k - four));
-        words[at - four + e] = word;
-      }
-      at += row.length - 1 - four;
-    }
   }
 };
 
@@ -458,7 +109,10 @@ class EliminationRecipe {
     auto& pool = *lower.pool;
     const auto mark = pool.mark();
     shape_.most_of_row = choose_registers(exec, pattern, n);
-    choose_pieces(exec, pool, pattern, level_of, n, sizeof(Scalar));
+    values_of_piece_ = choose_pieces<ExecutionSpace>(
+        exec, pool, {pattern, level_of, n, num_levels_, {}, {}, {}, nullptr},
+        num_values_, longest_upper_, sizeof(Scalar));
+    arrays_.in_scratch = values_of_piece_ > 0;
     if (wide_)
       make<std::uint64_t>(exec, pool, pattern, level_of, n);
     else
@@ -548,86 +202,27 @@ class EliminationRecipe {
     return 256;
   }
 
-  /// Seen on an H200 in double, 15 systems: up to 20 registers' work of a level
-  /// set for each piece that is active, a piece for each multiprocessor is
-  /// best; else up to 30, four; else the order of level sets.
-  void choose_pieces(const ExecutionSpace& exec, Pool& pool,
-                     const RecipePattern& pattern, const int* level_of,
-                     std::int64_t n, std::size_t scalar_bytes) {
-    using Levels = PieceLevels<ExecutionSpace>;
-    const auto capacity = static_cast<std::int64_t>(
-        (native_scratch_bytes(exec) - 2048) / scalar_bytes);
-    const std::int64_t multiprocessors = num_multiprocessors(exec);
-    const struct {
-      int pieces;
-      double work;
-    } choices[Levels::most_sizes] = {{1, 20}, {4, 30}};
-
-    Levels look{pattern, level_of, n, num_levels_, {}, {}, {}, nullptr};
-    std::int64_t words = 1;  // of 8 bytes: the work, then first and last levels
-    for (int c = 0; c < Levels::most_sizes; ++c) {
-      const std::int64_t wanted =
-          (num_values_ - 1) / (choices[c].pieces * multiprocessors) + 1;
-      // Of a piece no row but the last goes beyond its values.
-      const std::int64_t values = std::min(wanted, capacity - longest_upper_);
-      if (values < longest_upper_) continue;
-      look.values_of_piece[c] = values;
-      look.num_pieces[c] = static_cast<int>((num_values_ - 1) / values + 1);
-      words += look.num_pieces[c];
-    }
-    if (words == 1) return;
-    std::int64_t* const found = pool.zeros(static_cast<int>(words));
-    look.work = found;
-    std::int64_t at = 1;
-    for (int c = 0; c < Levels::most_sizes; ++c) {
-      look.levels[c] = reinterpret_cast<int*>(found + at);
-      at += look.num_pieces[c];
-    }
-    const std::int64_t teams = std::min<std::int64_t>(
-        (n - 1) / Levels::team_size + 1,
-        std::int64_t{Levels::teams_of_multiprocessor} * multiprocessors);
-    run_teams<Levels::teams_of_multiprocessor, Levels::team_size>(
-        label, exec, static_cast<int>(teams), look, 0, false);
-    std::vector<std::int64_t> on_host(static_cast<std::size_t>(words));
-    copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(found, words),
-                 on_host.data());
-    const double work = static_cast<double>(on_host[0]);
-    std::vector<int> all_levels(2 * static_cast<std::size_t>(words));
-    std::memcpy(all_levels.data(), on_host.data() + 1,
-                (on_host.size() - 1) * sizeof(std::int64_t));
-    const int* levels = all_levels.data();
-    for (int c = 0; c < Levels::most_sizes; ++c) {
-      const int pieces = look.num_pieces[c];
-      double active = 0;  // level sets of all pieces
-      for (int p = 0; p < pieces; ++p)
-        if (levels[pieces + p] > 0)
-          active += levels[p] + levels[pieces + p] - num_levels_;
-      levels += 2 * pieces;
-      if (pieces == 0 || work > choices[c].work * active) continue;
-      values_of_piece_ = look.values_of_piece[c];
-      arrays_.in_scratch = true;
-      return;
-    }
+  int level_bits() const { return bits_for(num_levels_ - 1); }
+  std::int64_t most_pieces() const {
+    return values_of_piece_ > 0 ? (num_values_ - 1) / values_of_piece_ + 1 : 1;
   }
 
+  /// Sorts the rows, and finds long ones and where all begins.
   /// @param level_of  by row
-  template <class Word>
-  void make(const ExecutionSpace& exec, Pool& pool,
-            const RecipePattern& pattern, const int* level_of, std::int64_t n) {
+  RecipeStarts order_rows(const ExecutionSpace& exec, Pool& pool,
+                          FusedStages<ExecutionSpace>& stages,
+                          const RecipePattern& pattern, const int* level_of,
+                          std::int64_t n) {
     std::uint64_t* key = pool.template take<std::uint64_t>(n);
     int* row = pool.template take<int>(n);
-    const int level_bits = bits_for(num_levels_ - 1);
-    const std::int64_t most_pieces =
-        values_of_piece_ > 0 ? (num_values_ - 1) / values_of_piece_ + 1 : 1;
     Kokkos::parallel_for(label, Range(exec, 0, n),
                          RecipeKeys{pattern, level_of, values_of_piece_, shape_,
-                                    level_bits, key, row});
+                                    level_bits(), key, row});
     sort_by_key_within(exec, key, row, n,
-                       RecipeKeys::kind_bits + level_bits +
-                           bits_for(static_cast<int>(most_pieces - 1)),
+                       RecipeKeys::kind_bits + level_bits() +
+                           bits_for(static_cast<int>(most_pieces() - 1)),
                        pool.template take<char>(static_cast<std::int64_t>(
                            sort_by_key_bytes(exec, n))));
-
     RecipeStarts starts{};
     starts.num_rows = n;
     starts.pivot = pool.template take<unsigned>(n);
@@ -635,10 +230,8 @@ class EliminationRecipe {
                     pool.template take<int>(n)};
     starts.work = {pattern, row, pool.template take<unsigned>(n + 1), n};
     starts.word = {pattern, key, row, pool.template take<unsigned>(n)};
-    const auto counted = pool.template view<std::int64_t>(RecipeTotals::size);
-    starts.totals = counted.data();
+    starts.totals = pool.template take<std::int64_t>(RecipeTotals::size);
     int* const task_of = pool.template take<int>(n);
-    FusedStages<ExecutionSpace> stages(exec, pool);
     stages.run(label, starts, SumStage<RecipeStarts::Groups>{n},
                SumStage<RecipeStarts::Work>{n},
                SumStage<RecipeStarts::Words>{n});
@@ -657,8 +250,20 @@ class EliminationRecipe {
                    long_rows_.tasks(),
                    task_of};
     stages.run(label, starts, SumStage<RecipeStarts::Tasks>{n});
+    return starts;
+  }
+
+  template <class Word>
+  void make(const ExecutionSpace& exec, Pool& pool,
+            const RecipePattern& pattern, const int* level_of, std::int64_t n) {
+    FusedStages<ExecutionSpace> stages(exec, pool);
+    const RecipeStarts starts =
+        order_rows(exec, pool, stages, pattern, level_of, n);
     std::int64_t totals[RecipeTotals::size];
-    copy_to_host(exec, counted, totals);
+    copy_to_host(
+        exec,
+        Kokkos::View<std::int64_t*, Memory>(starts.totals, RecipeTotals::size),
+        totals);
     const std::int64_t tasks = totals[RecipeTotals::tasks],
                        words = totals[RecipeTotals::words];
     require(words < std::int64_t{1} << 32 &&
@@ -667,22 +272,24 @@ class EliminationRecipe {
 
     const int of_piece = values_of_piece_ > 0 ? 0 : warps;
     const std::int64_t pieces =
-        values_of_piece_ > 0 ? most_pieces : (tasks - 1) / of_piece + 1;
+        values_of_piece_ > 0 ? most_pieces() : (tasks - 1) / of_piece + 1;
     take_memory(exec, n, tasks, pieces,
                 (words * static_cast<std::int64_t>(sizeof(Word)) + 7) / 8);
     const FillRecipe fill{
-        {pattern, row, starts.work.work, starts.word.words, rows_.data()},
+        {pattern, starts.work.row, starts.work.work, starts.word.words,
+         rows_.data()},
         {starts.task, static_cast<int>(totals[RecipeTotals::groups]), n,
          tasks_.data()},
         pieces_.data()};
     stages.run(label, fill, EachStage<FillRecipe::Rows>{n},
                EachStage<FillRecipe::Pieces>{pieces});
-    if (long_rows_.any()) long_rows_.make_tasks(exec, task_of, tasks_.data());
+    if (long_rows_.any())
+      long_rows_.make_tasks(exec, starts.task.task_of, tasks_.data());
     Kokkos::parallel_for(
         label, Range(exec, 0, tasks),
-        FillRecipePieces{key, starts.work.work, tasks_.data(), pieces_.data(),
-                         static_cast<int>(tasks),
-                         RecipeKeys::kind_bits + level_bits, of_piece});
+        FillRecipePieces{starts.task.key, starts.work.work, tasks_.data(),
+                         pieces_.data(), static_cast<int>(tasks),
+                         RecipeKeys::kind_bits + level_bits(), of_piece});
     using Fill = FillRecipeWords<ExecutionSpace, Word>;
     const std::int64_t teams = std::min<std::int64_t>(
         (tasks - 1) / Fill::warps + 1, std::int64_t{1} << 20);

@@ -15,6 +15,7 @@
 #include <kernels/factorization/HermitianMatrix.hpp>
 #include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/colours/TwoColourBlocks.hpp>
+#include <kernels/factorization/solve/FactorWorkspace.hpp>
 #include <memory>
 #include <string>
 

@@ -36,7 +36,7 @@ struct CgRhsNorm {
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item& item,
                                     double (&sum)[sums]) const {
-    sum[0] += square_that_shows(item.b);
+    sum[0] += nonzero_square(item.b);
     sum[1] += is_finite(item.x) ? 0. : 1.;
   }
   KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {
@@ -59,9 +59,9 @@ struct CgStart {
   Scalar* r;
   const RealOf<Scalar>* inverse_diagonal;  // null: 1
   KrylovLimits limits;
-  bool knows_z;  // no preconditioner, or a diagonal one
-  bool verify;   // b - A x of the x found: the state stays
-  bool knows_b;  // CgRhsNorm has been
+  bool knows_z;       // no preconditioner, or a diagonal one
+  bool verify;        // b - A x of the x found: the state stays
+  bool has_rhs_norm;  // CgRhsNorm has been
 
   struct Item {
     Scalar b, w;
@@ -80,7 +80,7 @@ struct CgStart {
     const Scalar residual = item.b - item.w;
     r[i] = residual;
     const double squared = real_product(residual, residual);
-    sum[0] += square_that_shows(item.b);
+    sum[0] += nonzero_square(item.b);
     sum[1] += squared;
     sum[2] += static_cast<double>(item.d) * squared;
   }
@@ -96,7 +96,7 @@ struct CgStart {
       state.rho = sum[2];
       return;
     }
-    const double squared_b = knows_b ? state.squared_b : sum[0];
+    const double squared_b = has_rhs_norm ? state.squared_b : sum[0];
     state.squared_b = squared_b;
     state.squared_limit = limits.squared_limit(squared_b);
     state.squared_most = limits.squared_most(squared_b, sum[1]);

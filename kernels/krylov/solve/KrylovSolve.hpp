@@ -124,6 +124,20 @@ struct KrylovContext {
   }
 };
 
+/// No x that is worse than the one given goes without a word.
+/// @param given  ||b - A x|| of that
+template <class Result, class Context>
+void report_divergence(Result& result, const Context& context, double given) {
+  using Status = decltype(result.status);
+  // What rounding makes of no gain at all.
+  constexpr double roundings = 1.001;
+  if ((result.status == Status::max_iterations ||
+       result.status == Status::stagnated ||
+       context.broke_down(result.status)) &&
+      result.residual_norm > roundings * given)
+    result.status = Status::diverged;
+}
+
 /// Iterates until the device says that the solve is over, works out b - A x
 /// anew, and has the iteration begun anew from it where it is not what the
 /// iteration says.
@@ -213,13 +227,7 @@ Result run_krylov(const ExecutionSpace& exec, const Options& options,
     context.restart(state);
   }
   result.history = monitor.history(result.iterations);
-  // No x that is worse than the one given goes without a word. The factor: what
-  // rounding makes of no gain at all.
-  if ((result.status == Status::max_iterations ||
-       result.status == Status::stagnated ||
-       context.broke_down(result.status)) &&
-      result.residual_norm > 1.001 * (given < 0 ? result.history[0] : given))
-    result.status = Status::diverged;
+  report_divergence(result, context, given < 0 ? result.history[0] : given);
   return result;
 }
 

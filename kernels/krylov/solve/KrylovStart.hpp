@@ -116,7 +116,7 @@ struct KrylovStart {
                                     double (&sum)[sums]) const {
     const Scalar residual = item.b - item.w;
     r[i] = residual;
-    sum[0] += square_that_shows(item.b);
+    sum[0] += nonzero_square(item.b);
     sum[1] += real_product(residual, residual);
   }
   KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[sums]) const {

@@ -34,7 +34,7 @@ KOKKOS_INLINE_FUNCTION bool product_out_of_range(double squared, const W& dot) {
 /// |v|^2 in double, but more than 0 for a v that is not 0: what is not zero
 /// shows, however small its square.
 template <class Scalar>
-KOKKOS_INLINE_FUNCTION double square_that_shows(const Scalar& v) {
+KOKKOS_INLINE_FUNCTION double nonzero_square(const Scalar& v) {
   constexpr double least = 1e-300;
   const double square = real_product(v, v);
   return square > least || v == Scalar(0) ? square : least;

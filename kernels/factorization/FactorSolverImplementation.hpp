@@ -10,8 +10,8 @@
 #include <core/interface/NameMatrixErrors.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <kernels/factorization/FactorMaps.hpp>
-#include <kernels/factorization/FactorSolves.hpp>
+#include <kernels/factorization/solve/FactorMaps.hpp>
+#include <kernels/factorization/solve/FactorSolves.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -8,15 +8,15 @@
 #include <core/device/Profiling.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/factorization/EnqueuedFactors.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/FactorSolves.hpp>
 #include <kernels/factorization/FactorizationOptionChecks.hpp>
-#include <kernels/factorization/FilledMatrix.hpp>
-#include <kernels/factorization/HermitianMatrix.hpp>
-#include <kernels/factorization/NewFactor.hpp>
-#include <kernels/factorization/PlanLimit.hpp>
-#include <kernels/factorization/PositiveDiagonal.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/input/HermitianMatrix.hpp>
+#include <kernels/factorization/input/PositiveDiagonal.hpp>
+#include <kernels/factorization/numeric/EnqueuedFactors.hpp>
+#include <kernels/factorization/solve/FactorSolves.hpp>
+#include <kernels/factorization/symbolic/FilledMatrix.hpp>
+#include <kernels/factorization/symbolic/NewFactor.hpp>
+#include <kernels/factorization/symbolic/PlanLimit.hpp>
 #include <memory>
 #include <string>
 

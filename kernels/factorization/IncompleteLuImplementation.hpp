@@ -8,11 +8,11 @@
 #include <core/device/Launch.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <kernels/factorization/EliminationRecipe.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/FactorPatterns.hpp>
-#include <kernels/factorization/FactorRowsOnHost.hpp>
-#include <kernels/factorization/SmallPivots.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/numeric/EliminationRecipe.hpp>
+#include <kernels/factorization/numeric/FactorRowsOnHost.hpp>
+#include <kernels/factorization/numeric/SmallPivots.hpp>
+#include <kernels/factorization/symbolic/FactorPatterns.hpp>
 #include <limits>
 #include <memory>
 #include <string>

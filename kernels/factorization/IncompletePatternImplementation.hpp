@@ -8,8 +8,8 @@
 #include <core/matrix/RowPolicy.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/FillSearch.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/symbolic/FillSearch.hpp>
 #include <limits>
 #include <string>
 #include <type_traits>

@@ -19,8 +19,8 @@
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/NewFactor.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <limits>
 #include <optional>
 

@@ -6,7 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
-#include <kernels/factorization/PivotReplacement.hpp>
+#include <kernels/factorization/numeric/PivotReplacement.hpp>
 #include <memory>
 
 namespace Strata {

@@ -6,7 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
-#include <kernels/factorization/FillLimit.hpp>
+#include <kernels/factorization/symbolic/FillLimit.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -5,7 +5,7 @@
 #include <Strata_IncompleteLu.hpp>
 #include <detail/Strata_PerfFactorCheck.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
 #include <optional>
 
 namespace Strata {

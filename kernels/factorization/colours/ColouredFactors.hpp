@@ -10,12 +10,12 @@
 #include <core/matrix/LongestRow.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/matrix/VectorChecks.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
 #include <kernels/factorization/FactorizationOptionChecks.hpp>
-#include <kernels/factorization/HermitianMatrix.hpp>
-#include <kernels/factorization/NewFactor.hpp>
 #include <kernels/factorization/colours/TwoColourBlocks.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/input/HermitianMatrix.hpp>
 #include <kernels/factorization/solve/FactorWorkspace.hpp>
+#include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <memory>
 #include <string>
 

@@ -6,8 +6,8 @@
 #include <Strata_Error.hpp>
 #include <core/matrix/FindColumn.hpp>
 #include <core/scalar/RealPart.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/PositiveDiagonal.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/input/PositiveDiagonal.hpp>
 
 namespace Strata {
 namespace Detail {

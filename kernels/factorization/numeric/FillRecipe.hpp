@@ -7,7 +7,7 @@
 #include <core/device/Backend.hpp>
 #include <core/device/Warp.hpp>
 #include <cstdint>
-#include <kernels/factorization/RecipeArrays.hpp>
+#include <kernels/factorization/numeric/RecipeArrays.hpp>
 #include <kernels/factorization/numeric/RecipeOrder.hpp>
 
 namespace Strata {

@@ -6,8 +6,8 @@
 
 #include <core/device/Backend.hpp>
 #include <cstdint>
-#include <kernels/factorization/LongRowTerms.hpp>
-#include <kernels/factorization/RecipePattern.hpp>
+#include <kernels/factorization/numeric/LongRowTerms.hpp>
+#include <kernels/factorization/numeric/RecipePattern.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -10,7 +10,7 @@
 #include <core/memory/WorkPool.hpp>
 #include <cstdint>
 #include <cstring>
-#include <kernels/factorization/RecipePattern.hpp>
+#include <kernels/factorization/numeric/RecipePattern.hpp>
 #include <vector>
 
 namespace Strata {

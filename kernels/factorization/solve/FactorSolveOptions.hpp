@@ -5,7 +5,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_FactorPrecision.hpp>
 #include <Strata_TriangularOptions.hpp>
-#include <kernels/factorization/SingleFactors.hpp>
+#include <kernels/factorization/solve/SingleFactors.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 #include <string>
 

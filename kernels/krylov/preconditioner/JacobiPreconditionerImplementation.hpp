@@ -7,7 +7,7 @@
 
 #include <Strata_Preconditioner.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <kernels/factorization/PositiveDiagonal.hpp>
+#include <kernels/factorization/input/PositiveDiagonal.hpp>
 
 namespace Strata {
 namespace Detail {

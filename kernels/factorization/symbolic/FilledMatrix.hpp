@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FILLED_MATRIX_HPP
-#define STRATA_KERNELS_FACTORIZATION_FILLED_MATRIX_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FILLED_MATRIX_HPP
+#define STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FILLED_MATRIX_HPP
 
 #include <Strata_IncompletePattern.hpp>
 #include <core/matrix/ValueIndex.hpp>
-#include <kernels/factorization/NewFactor.hpp>
+#include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <optional>
 
 namespace Strata {

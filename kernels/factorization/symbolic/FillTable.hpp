@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FILL_TABLE_HPP
-#define STRATA_KERNELS_FACTORIZATION_FILL_TABLE_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FILL_TABLE_HPP
+#define STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FILL_TABLE_HPP
 
 #include <core/device/Warp.hpp>
 #include <cstdint>
-#include <kernels/factorization/FillLimit.hpp>
+#include <kernels/factorization/symbolic/FillLimit.hpp>
 #include <limits>
 
 namespace Strata {

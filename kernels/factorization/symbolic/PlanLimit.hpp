@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_PLAN_LIMIT_HPP
-#define STRATA_KERNELS_FACTORIZATION_PLAN_LIMIT_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SYMBOLIC_PLAN_LIMIT_HPP
+#define STRATA_KERNELS_FACTORIZATION_SYMBOLIC_PLAN_LIMIT_HPP
 
 #include <Strata_Error.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <algorithm>
-#include <kernels/factorization/FillLimit.hpp>
-#include <kernels/factorization/SingleFactors.hpp>
+#include <kernels/factorization/solve/SingleFactors.hpp>
+#include <kernels/factorization/symbolic/FillLimit.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
 #include <string>

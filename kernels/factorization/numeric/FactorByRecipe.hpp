@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_BY_RECIPE_HPP
-#define STRATA_KERNELS_FACTORIZATION_FACTOR_BY_RECIPE_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_NUMERIC_FACTOR_BY_RECIPE_HPP
+#define STRATA_KERNELS_FACTORIZATION_NUMERIC_FACTOR_BY_RECIPE_HPP
 
 #include <core/device/Arithmetic.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>
-#include <kernels/factorization/EliminationArrays.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/RecipeArrays.hpp>
-#include <kernels/factorization/SmallPivots.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/numeric/EliminationArrays.hpp>
+#include <kernels/factorization/numeric/RecipeArrays.hpp>
+#include <kernels/factorization/numeric/SmallPivots.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_LONG_ROW_TERMS_HPP
-#define STRATA_KERNELS_FACTORIZATION_LONG_ROW_TERMS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_NUMERIC_LONG_ROW_TERMS_HPP
+#define STRATA_KERNELS_FACTORIZATION_NUMERIC_LONG_ROW_TERMS_HPP
 
 #include <algorithm>
 #include <core/device/Launch.hpp>
@@ -8,8 +8,8 @@
 #include <core/device/Warp.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/WorkPool.hpp>
-#include <kernels/factorization/RecipeArrays.hpp>
-#include <kernels/factorization/RecipePattern.hpp>
+#include <kernels/factorization/numeric/RecipeArrays.hpp>
+#include <kernels/factorization/numeric/RecipePattern.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
-#define STRATA_KERNELS_FACTORIZATION_ELIMINATION_RECIPE_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_NUMERIC_ELIMINATION_RECIPE_HPP
+#define STRATA_KERNELS_FACTORIZATION_NUMERIC_ELIMINATION_RECIPE_HPP
 
 #include <Strata_Error.hpp>
 #include <algorithm>
@@ -13,14 +13,14 @@
 #include <core/memory/PlanStorage.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
-#include <kernels/factorization/FactorByRecipe.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/FactorPatterns.hpp>
-#include <kernels/factorization/LongRowTerms.hpp>
-#include <kernels/factorization/RecipePattern.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/numeric/FactorByRecipe.hpp>
 #include <kernels/factorization/numeric/FillRecipe.hpp>
+#include <kernels/factorization/numeric/LongRowTerms.hpp>
 #include <kernels/factorization/numeric/RecipeOrder.hpp>
+#include <kernels/factorization/numeric/RecipePattern.hpp>
 #include <kernels/factorization/numeric/RecipePieces.hpp>
+#include <kernels/factorization/symbolic/FactorPatterns.hpp>
 #include <limits>
 #include <string>
 

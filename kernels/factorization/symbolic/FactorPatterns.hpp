@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_PATTERNS_HPP
-#define STRATA_KERNELS_FACTORIZATION_FACTOR_PATTERNS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FACTOR_PATTERNS_HPP
+#define STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FACTOR_PATTERNS_HPP
 
 #include <core/matrix/RowPolicy.hpp>
 #include <core/matrix/TriangleImplementation.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
 
 namespace Strata {
 namespace Detail {

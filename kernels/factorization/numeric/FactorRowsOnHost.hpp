@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
-#define STRATA_KERNELS_FACTORIZATION_FACTOR_ROWS_ON_HOST_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_NUMERIC_FACTOR_ROWS_ON_HOST_HPP
+#define STRATA_KERNELS_FACTORIZATION_NUMERIC_FACTOR_ROWS_ON_HOST_HPP
 
 #include <core/device/Launch.hpp>
 #include <core/matrix/IndicesAs.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/factorization/EliminationArrays.hpp>
-#include <kernels/factorization/FactorPatterns.hpp>
-#include <kernels/factorization/SmallPivots.hpp>
+#include <kernels/factorization/numeric/EliminationArrays.hpp>
+#include <kernels/factorization/numeric/SmallPivots.hpp>
+#include <kernels/factorization/symbolic/FactorPatterns.hpp>
 
 namespace Strata {
 namespace Detail {

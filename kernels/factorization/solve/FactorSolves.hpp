@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_SOLVES_HPP
-#define STRATA_KERNELS_FACTORIZATION_FACTOR_SOLVES_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SOLVE_FACTOR_SOLVES_HPP
+#define STRATA_KERNELS_FACTORIZATION_SOLVE_FACTOR_SOLVES_HPP
 
 #include <algorithm>
 #include <atomic>
 #include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/factorization/FactorVectors.hpp>
-#include <kernels/factorization/SingleFactors.hpp>
 #include <kernels/factorization/solve/FactorTriangles.hpp>
+#include <kernels/factorization/solve/FactorVectors.hpp>
 #include <kernels/factorization/solve/FactorWorkspace.hpp>
+#include <kernels/factorization/solve/SingleFactors.hpp>
 #include <memory>
 #include <mutex>
 #include <type_traits>

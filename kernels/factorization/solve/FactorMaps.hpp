@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FACTOR_MAPS_HPP
-#define STRATA_KERNELS_FACTORIZATION_FACTOR_MAPS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SOLVE_FACTOR_MAPS_HPP
+#define STRATA_KERNELS_FACTORIZATION_SOLVE_FACTOR_MAPS_HPP
 
 #include <Strata_FactorTransformation.hpp>
 #include <core/matrix/TriangleCheck.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/factorization/FactorVectors.hpp>
+#include <kernels/factorization/solve/FactorVectors.hpp>
 #include <limits>
 #include <string>
 

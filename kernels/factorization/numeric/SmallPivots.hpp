@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_SMALL_PIVOTS_HPP
-#define STRATA_KERNELS_FACTORIZATION_SMALL_PIVOTS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_NUMERIC_SMALL_PIVOTS_HPP
+#define STRATA_KERNELS_FACTORIZATION_NUMERIC_SMALL_PIVOTS_HPP
 
 #include <core/matrix/CrsArrays.hpp>
 #include <core/memory/AllocateView.hpp>
@@ -8,7 +8,7 @@
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstring>
-#include <kernels/factorization/PivotReplacement.hpp>
+#include <kernels/factorization/numeric/PivotReplacement.hpp>
 #include <type_traits>
 
 namespace Strata {

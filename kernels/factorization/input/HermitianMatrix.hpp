@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_HERMITIAN_MATRIX_HPP
-#define STRATA_KERNELS_FACTORIZATION_HERMITIAN_MATRIX_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_INPUT_HERMITIAN_MATRIX_HPP
+#define STRATA_KERNELS_FACTORIZATION_INPUT_HERMITIAN_MATRIX_HPP
 
 #include <Strata_Error.hpp>
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/RealPart.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
 #include <limits>
 #include <optional>
 #include <sstream>

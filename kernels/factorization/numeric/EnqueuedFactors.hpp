@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_ENQUEUED_FACTORS_HPP
-#define STRATA_KERNELS_FACTORIZATION_ENQUEUED_FACTORS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_NUMERIC_ENQUEUED_FACTORS_HPP
+#define STRATA_KERNELS_FACTORIZATION_NUMERIC_ENQUEUED_FACTORS_HPP
 
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_UpdateStatus.hpp>
@@ -9,11 +9,11 @@
 #include <core/device/Launch.hpp>
 #include <core/matrix/IndicesAs.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/factorization/FactorChecks.hpp>
-#include <kernels/factorization/FilledMatrix.hpp>
-#include <kernels/factorization/HermitianMatrix.hpp>
-#include <kernels/factorization/NewFactor.hpp>
-#include <kernels/factorization/PositiveDiagonal.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/input/HermitianMatrix.hpp>
+#include <kernels/factorization/input/PositiveDiagonal.hpp>
+#include <kernels/factorization/symbolic/FilledMatrix.hpp>
+#include <kernels/factorization/symbolic/NewFactor.hpp>
 
 namespace Strata {
 namespace Detail {

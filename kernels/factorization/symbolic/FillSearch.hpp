@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_FILL_SEARCH_HPP
-#define STRATA_KERNELS_FACTORIZATION_FILL_SEARCH_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FILL_SEARCH_HPP
+#define STRATA_KERNELS_FACTORIZATION_SYMBOLIC_FILL_SEARCH_HPP
 
 #include <core/device/Launch.hpp>
 #include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/FindColumn.hpp>
-#include <kernels/factorization/FillTable.hpp>
+#include <kernels/factorization/symbolic/FillTable.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_SINGLE_FACTORS_HPP
-#define STRATA_KERNELS_FACTORIZATION_SINGLE_FACTORS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_SOLVE_SINGLE_FACTORS_HPP
+#define STRATA_KERNELS_FACTORIZATION_SOLVE_SINGLE_FACTORS_HPP
 
 #include <Strata_Error.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <core/matrix/CrsArrays.hpp>
-#include <kernels/factorization/FactorVectors.hpp>
+#include <kernels/factorization/solve/FactorVectors.hpp>
 #include <limits>
 #include <sstream>
 #include <string>

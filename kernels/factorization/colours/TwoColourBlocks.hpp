@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <core/device/GridSum.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
+#include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <core/scalar/RealPart.hpp>
 #include <cstdint>
 #include <kernels/factorization/colours/TwoColourFactor.hpp>
-#include <kernels/spmv/SellVectors.hpp>
+#include <kernels/spmv/SellKernel.hpp>
 #include <limits>
 
 namespace Strata {

@@ -6,6 +6,7 @@
 // and spaces of a build. A program with others includes this file.
 
 #include <Strata_ConjugateGradient.hpp>
+#include <core/matrix/PackValues.hpp>
 #include <kernels/factorization/colours/TwoColourBlocks.hpp>
 #include <kernels/krylov/conjugate_gradient/CgContext.hpp>
 #include <kernels/krylov/conjugate_gradient/CgWorkspace.hpp>

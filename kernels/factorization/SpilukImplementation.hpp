@@ -8,7 +8,6 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Strata_IncompleteLu.hpp>
-#include <Strata_IncompletePattern.hpp>
 #include <Strata_SpilukHandle.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/symbolic/FilledMatrix.hpp>
 #include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <limits>
 #include <optional>
@@ -32,33 +32,6 @@ struct HasImplementation<Experimental::SPILUKHandle<Scalar, ExecutionSpace>>
     : std::true_type {};
 
 inline constexpr const char* spiluk_factors = "factors of spiluk";
-
-/// Where the filled pattern has each entry of A.
-template <class Scalar>
-struct FindFilledPlaces {
-  CrsArrays<Scalar> A, filled;
-  std::int64_t* place;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t end = A.row_map(row + 1);
-    // Both are sorted, and `filled` has all that A has.
-    std::int64_t at = filled.row_map(row);
-    for (std::int64_t k = A.row_map(row); k < end; ++k) {
-      const std::int64_t column = A.entries(k);
-      while (filled.entries(at) < column) ++at;
-      place[k] = at;
-    }
-  }
-};
-
-template <class Scalar>
-struct ScatterToFilled {
-  const Scalar* from;
-  const std::int64_t* place;
-  Scalar* to;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    to[place[k]] = from[k];
-  }
-};
 
 /// Whether two arrays of indices begin alike.
 struct CountOtherIndices {
@@ -78,20 +51,14 @@ class SpilukFactors {
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   using Values = Kokkos::View<Scalar*, Memory>;
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  // With 64-bit offsets, as there is no telling how much fill there is.
-  using Filled = NewCrsMatrix<KokkosSparse::CrsMatrix<
-      Scalar, int, DeviceOf<ExecutionSpace>, void, std::int64_t>>;
 
  public:
   /// @param limit  of the caller's memory for the factors
   SpilukFactors(const ExecutionSpace& exec, const IndexArray& row_map,
                 const IndexArray& entries, int level, const FillLimit& limit)
       : level_(level) {
-    using ExpectPattern =
-        ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
-    using ExpectFactors =
-        ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
-    static_assert(ExpectPattern::value && ExpectFactors::value, "");
+    using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
+    static_assert(Expect::value, "");
     CrsArrays<Scalar> A{row_map, entries, nullptr, entries.extent(0), 0};
     A.columns = A.rows();
     // The pattern phase copies values, and elimination refuses a zero diagonal.
@@ -102,10 +69,11 @@ class SpilukFactors {
     check_factor_input(exec, A);
     fingerprint_ = pattern_fingerprint(exec, row_map, entries);
     num_entries_ = A.num_values;
-    if (level > 0) fill(exec, A, limit);
-    lower_.emplace(filled_ ? filled_arrays_ : A);
-    upper_.emplace(filled_ ? filled_arrays_ : A);
-    factors_.emplace(exec, filled_ ? filled_arrays_ : A, *lower_, *upper_);
+    filled_.emplace(exec, A, level, limit);
+    const CrsArrays<Scalar> filled = filled_->pattern(A);
+    lower_.emplace(filled);
+    upper_.emplace(filled);
+    factors_.emplace(exec, filled, *lower_, *upper_);
   }
   SpilukFactors(const SpilukFactors&) = delete;
   SpilukFactors& operator=(const SpilukFactors&) = delete;
@@ -127,15 +95,7 @@ class SpilukFactors {
                                  "call spiluk_symbolic for this pattern");
     require_pattern(exec, L, lower());
     require_pattern(exec, U, upper());
-    CrsArrays<Scalar> matrix = A;
-    if (filled_) {
-      Kokkos::parallel_for(
-          "Strata::Spiluk::scatter",
-          Range(exec, 0, static_cast<std::int64_t>(A.num_values)),
-          ScatterToFilled<Scalar>{A.values, place_.data(), filled_values_});
-      matrix = filled_arrays_;
-    }
-    factors_->compute(exec, matrix);
+    factors_->compute(exec, filled_->with_fill(exec, A));
     copy_values(exec, L, lower());
     copy_values(exec, U, upper());
     exec.fence();
@@ -154,32 +114,11 @@ class SpilukFactors {
   }
 
   std::size_t bytes() const {
-    std::size_t sum = factors_->bytes() + bytes_of(lower()) + bytes_of(upper());
-    if (filled_)
-      sum += bytes_of(filled_arrays_) + place_.span() * sizeof(std::int64_t);
-    return sum;
+    return factors_->bytes() + bytes_of(lower()) + bytes_of(upper()) +
+           filled_->bytes();
   }
 
  private:
-  /// The filled matrix, unless it is A.
-  void fill(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-            const FillLimit& limit) {
-    auto filled = std::make_shared<Filled>();
-    IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level_, *filled,
-                                                     limit);
-    const auto matrix = filled->matrix("Strata::Spiluk::filled");
-    if (matrix.values.extent(0) == A.num_values) return;
-    filled_ = std::move(filled);
-    filled_arrays_ = crs_arrays(matrix);
-    filled_values_ = matrix.values.data();
-    place_ = make_unfilled<decltype(place_)>(
-        "Strata::Spiluk::place", static_cast<std::int64_t>(A.num_values));
-    Kokkos::parallel_for(
-        "Strata::Spiluk::places", Range(exec, 0, A.rows()),
-        FindFilledPlaces<Scalar>{A, filled_arrays_, place_.data()});
-    exec.fence();
-  }
-
   /// @throws PatternMismatchError
   static void require_pattern(const ExecutionSpace& exec,
                               const SpilukOutput<Scalar>& given,
@@ -225,12 +164,7 @@ class SpilukFactors {
   int level_;
   std::uint64_t fingerprint_ = 0;  // of A
   std::size_t num_entries_ = 0;    // of A
-  /// A with its fill, which stays zero, and where its entries are in it; none
-  /// where there is no fill.
-  std::shared_ptr<Filled> filled_;
-  CrsArrays<Scalar> filled_arrays_;
-  Scalar* filled_values_ = nullptr;
-  Kokkos::View<std::int64_t*, Memory> place_;
+  std::optional<FilledMatrix<Scalar, ExecutionSpace>> filled_;
   std::optional<NewFactor<Scalar, ExecutionSpace>> lower_, upper_;
   std::optional<IncompleteFactors<Scalar, ExecutionSpace>> factors_;
 };

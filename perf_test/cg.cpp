@@ -39,7 +39,7 @@ std::string cg_usage() {
                      answer is right where its residual is the one it states
   --b B              right-hand side: random (default), uniform in [-0.5, 0.5),
                      or ones
-  --launches N       CgOptions::launches of our own solves: 0 (default) to 3
+  --launches N       CgOptions::launches of our own solves: 0 (default), 1, 3
   --solves N         solves timed at least (default 3); with 1 the first one is
                      all there is, for systems that take seconds
   --table FILE       write the final table as CSV too

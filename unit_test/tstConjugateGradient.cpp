@@ -84,16 +84,17 @@ TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
       Vector<Scalar> x("x", host.rows);
       expect(" Jacobi", solver.solve(exec, A, jacobi, b, x), x);
     }
-    for (const int launches : {1, 2, 3}) {
+    for (const int launches : {1, 3}) {
       CgOptions other = options;
       other.launches = launches;
-      Strata::ConjugateGradient<Scalar, Device> two(exec, host.rows, other);
+      Strata::ConjugateGradient<Scalar, Device> launched(exec, host.rows,
+                                                         other);
       Vector<Scalar> x("x", host.rows);
-      expect(" launches", two.solve(exec, A, b, x), x);
+      expect(" launches", launched.solve(exec, A, b, x), x);
       Kokkos::deep_copy(x, Scalar(0));
-      expect(" launches, Jacobi", two.solve(exec, A, jacobi, b, x), x);
+      expect(" launches, Jacobi", launched.solve(exec, A, jacobi, b, x), x);
       const Vector<Scalar> none("b", host.rows);
-      EXPECT_EQ(two.solve(exec, A, none, x).status, CgStatus::converged);
+      EXPECT_EQ(launched.solve(exec, A, none, x).status, CgStatus::converged);
       EXPECT_EQ(on_host(x), on_host(none));
     }
     {
@@ -382,7 +383,7 @@ TEST(ConjugateGradient, BadInputIsRefusedBeforeAnythingIsWritten) {
     if (which == 1) options.absolute_tolerance = nan;
     if (which == 2) options.max_iterations = -1;
     if (which == 3) options.iterations_ahead = 0;
-    if (which == 4) options.launches = 4;
+    if (which == 4) options.launches = 2;
     EXPECT_THROW((Strata::ConjugateGradient<double, Device>(exec, n, options)),
                  Strata::OptionError);
   }

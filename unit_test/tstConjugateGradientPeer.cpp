@@ -122,8 +122,7 @@ TYPED_TEST(ConjugateGradientPeer, HasTheSameIteratesAndSolution) {
     const auto b = random_vector<Scalar>(n), start = random_vector<Scalar>(n);
 
     for (const bool preconditioned : {false, true})
-      for (const int launches : {1, 2, 3}) {
-        if (preconditioned && launches == 2 && n > 1000) continue;
+      for (const int launches : {1, 3}) {
         SCOPED_TRACE(std::to_string(n) +
                      (preconditioned ? ", Jacobi, " : ", ") +
                      std::to_string(launches) + " launches");

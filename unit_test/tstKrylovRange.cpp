@@ -192,7 +192,7 @@ TYPED_TEST_SUITE(KrylovRange, Scalars);
 
 TYPED_TEST(KrylovRange, CgTellsThatASingularSystemDiverges) {
   using Scalar = TypeParam;
-  for (const int launches : {0, 1, 2, 3})
+  for (const int launches : {0, 1, 3})
     for (const auto with : {With::none, With::jacobi, With::lu})
       for (const double tolerance : {1e5, infinity, 3.0}) {
         SCOPED_TRACE(launches);
@@ -303,7 +303,8 @@ void tell_what_has_become_of_x() {
     options.divergence_tolerance = std::vector<double>{
         1e5, infinity, 1.5}[static_cast<std::size_t>(whole(0, 2))];
     if constexpr (std::is_same<Method, Cg>::value) {
-      options.launches = whole(0, 3);
+      options.launches =
+          std::vector<int>{0, 1, 3}[static_cast<std::size_t>(whole(0, 2))];
     }
     if constexpr (std::is_same<Method, Gmres>::value) {
       options.restart = whole(1, 12);

@@ -28,7 +28,7 @@ struct KrylovTypes<ConjugateGradient> {
 ///
 /// An iteration is three launches with a SellMatrix and no or a diagonal
 /// preconditioner: w = A p with p^H w; the residual with its norms; x and p. Or
-/// two: p and w = A p with p^H w; x and the residual (CgOptions::launches).
+/// one launch does many iterations (CgOptions::launches).
 /// With incomplete Cholesky factors in the coloured order
 /// (IncompleteFactorization) that were made of A itself, the iteration is one
 /// in the Schur complement of the first colour: the same steps in four launches
@@ -38,7 +38,7 @@ struct KrylovTypes<ConjugateGradient> {
 /// another at the end for b - A x. Sums are added up by the kernel after, and
 /// the host never waits for the stream to run dry.
 ///
-/// The workspace has three vectors: another for iterations of two launches,
+/// The workspace has three vectors: another for launches of many iterations,
 /// another for a preconditioner that is no diagonal, and up to two for one of
 /// two colours. See KrylovSolver for the members.
 template <class Scalar, class ExecutionSpace = Kokkos::DefaultExecutionSpace>

@@ -50,17 +50,15 @@ inline const char* to_string(CgStatus status) {
 
 struct CgOptions : KrylovOptions {
   /// Launches of an iteration with a SellMatrix and no or a diagonal
-  /// preconditioner (one less each than with others): 3, or 2, where the
-  /// product makes the elements of p that it needs itself. That saves the time
-  /// of a launch and has the caches move more. 1: one launch does up to 32
-  /// iterations, with all vectors and as much of the matrix as there is room
+  /// preconditioner (one less than with others): 3, or 1: one launch does up to
+  /// 32 iterations, with all vectors and as much of the matrix as there is room
   /// for in the scratch of the multiprocessors; the same with the Schur
   /// complement of an IncompleteFactorization of two colours. That needs a
   /// device whose teams may wait for each other, vectors that fit, chunks of
-  /// the SellMatrix as wide as a warp and no long rows; else 1 is as 0. At
+  /// the SellMatrix as wide as a warp and no long rows; else 1 is as 3. At
   /// least 64 iterations are then enqueued ahead without a progress callback.
   /// 0: 1 where that is possible and faster, with a callback from 16 iterations
-  /// ahead on, else 2 on a device for at most 300,000 unknowns, else 3.
+  /// ahead on, else 3.
   int launches = 0;
 };
 

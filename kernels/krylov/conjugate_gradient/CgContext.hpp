@@ -140,14 +140,9 @@ struct CgContext : KrylovContext {
   void iterate(int it, int count) const {
     if (resident.teams > 0) {
       iterate_resident(it, count);
-    } else if (merged()) {
-      const Vector& p = cg.p[it & 1];
-      merged_product(cg.p[(it - 1) & 1], p);
-      update_residual<true>(it, p);
-      precondition();
     } else {
       product();
-      update_residual<false>(it, cg.p[0]);
+      update_residual(it);
       precondition();
       direction(false);
     }
@@ -175,11 +170,6 @@ struct CgContext : KrylovContext {
     const CgTakeCurvature found{cg.curvature};
     cg.curvature = {};
     return found;
-  }
-  /// Whether the direction is made in the product.
-  bool merged() const {
-    return resident.teams > 0 ||
-           (!reduced && A.sell && cg.merges && cg.p[1].extent(0) > 0);
   }
   void iterate_resident(int it, int count) const {
     if constexpr (has_resident_teams<ExecutionSpace>) {
@@ -215,25 +205,18 @@ struct CgContext : KrylovContext {
                options.max_iterations},
         resident.teams, resident.team_size, resident.scratch_bytes);
   }
-  template <bool updates_x>
-  void update_residual(int it, const Vector& p) const {
+  void update_residual(int it) const {
     const auto curvature = take_curvature();
     cg.deferred_residual = {};
     cg.deferred_residual.mode = CgTakeResidual::residual;
     cg.deferred_residual.sums_rho = knows_z();
     cg.deferred_residual.iteration = it;
     cg.deferred_residual.max_iterations = options.max_iterations;
-    cg.deferred_residual.sums =
-        run_vector_kernel("Strata::ConjugateGradient::residual", exec, rows(),
-                          CgResidual<Scalar, updates_x>{next_shared(),
-                                                        curvature,
-                                                        cg.w.data(),
-                                                        p.data(),
-                                                        cg.r.data(),
-                                                        x_ref(),
-                                                        diagonal(),
-                                                        {}},
-                          cg.residual_sum);
+    cg.deferred_residual.sums = run_vector_kernel(
+        "Strata::ConjugateGradient::residual", exec, rows(),
+        CgResidual<Scalar>{
+            next_shared(), curvature, cg.w.data(), cg.r.data(), diagonal(), {}},
+        cg.residual_sum);
   }
   void product() const {
     const Vector& p = cg.p[0];
@@ -267,26 +250,6 @@ struct CgContext : KrylovContext {
                                             always},
                     cg.reduced_sum);
   }
-  /// p = z + beta p of the iteration before, w = A p.
-  void merged_product(const Vector& old_p, const Vector& p) const {
-    if (diagonal())
-      merged_product_of<true>(old_p, p);
-    else
-      merged_product_of<false>(old_p, p);
-  }
-  template <bool scaled>
-  void merged_product_of(const Vector& old_p, const Vector& p) const {
-    const auto deferred = take_deferred_residual();
-    cg.curvature = run_sell("Strata::ConjugateGradient::product", exec,
-                            Internals::storage(*A.sell),
-                            CgSellDirectionProduct<Scalar, scaled>{
-                                {z(), diagonal(), old_p.data(), {}},
-                                p.data(),
-                                cg.w.data(),
-                                next_shared(),
-                                deferred},
-                            cg.product_sum);
-  }
   const Scalar* z() const { return knows_z() ? cg.r.data() : cg.z.data(); }
   void direction(bool first) const {
     const auto deferred = take_deferred_residual();
@@ -302,14 +265,14 @@ struct CgContext : KrylovContext {
                             {},
                             {}});
   }
-  /// Before the first direction there is none: where the product makes it,
-  /// beta is 0, and what the vector holds must be finite.
+  /// Before the first direction there is none: where one launch does many
+  /// iterations, beta is 0, and what the vector holds must be finite.
   void first_direction() const {
     cg.curvature = {};
     cg.deferred_residual = {};
     if (!knows_z()) cg.deferred_residual.mode = CgTakeResidual::first;
     precondition();
-    if (!merged()) return direction(true);
+    if (resident.teams == 0) return direction(true);
     for (const Vector& p : cg.p) Kokkos::deep_copy(exec, p, Scalar(0));
   }
   /// z and r^H z.

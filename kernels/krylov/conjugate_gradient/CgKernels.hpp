@@ -113,22 +113,20 @@ struct CgStart {
   }
 };
 
-/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r;
-/// x += alpha p where `updates_x`.
-template <class Scalar, bool updates_x>
+/// r -= alpha w, with r^H r and, with a diagonal preconditioner, r^H D^-1 r.
+template <class Scalar>
 struct CgResidual {
   static constexpr int sums = 2;
   static constexpr bool late = true;
   CgShared shared;
   CgTakeCurvature curvature;
-  const Scalar *w, *p;
+  const Scalar* w;
   Scalar* r;
-  MultiVectorRef<Scalar> x;
   const RealOf<Scalar>* inverse_diagonal;
   RealOf<Scalar> alpha;
 
   struct Item {
-    Scalar r, w, p, x;
+    Scalar r, w;
     RealOf<Scalar> d;
   };
   template <class Team>
@@ -139,15 +137,13 @@ struct CgResidual {
     return running;
   }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t i, Item& item) const {
-    item = {r[i], w[i], updates_x ? p[i] : Scalar(0),
-            updates_x ? x(i, 0) : Scalar(0),
+    item = {r[i], w[i],
             inverse_diagonal ? inverse_diagonal[i] : RealOf<Scalar>(1)};
   }
   KOKKOS_INLINE_FUNCTION void store(std::int64_t i, const Item& item,
                                     double (&sum)[sums]) const {
     const Scalar residual = item.r - alpha * item.w;
     r[i] = residual;
-    if (updates_x) x(i, 0) = item.x + alpha * item.p;
     const double squared = real_product(residual, residual);
     sum[0] += squared;
     sum[1] += static_cast<double>(item.d) * squared;
@@ -307,48 +303,6 @@ struct CgReducedSecond {
     const Scalar own = p[row], product = diagonal[row] * own - sum[0];
     w[row] = product;
     return real_product(own, product);
-  }
-};
-
-/// p = D^-1 z + beta p of the iteration before, element by element where a
-/// product asks for it.
-template <class Scalar, bool diagonal>
-struct CgDirectionSource {
-  const Scalar* z;
-  const RealOf<Scalar>* inverse_diagonal;
-  const Scalar* old_p;
-  RealOf<Scalar> beta;
-  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row, int) const {
-    if constexpr (diagonal) {
-      return inverse_diagonal[row] * z[row] + beta * old_p[row];
-    } else {
-      return z[row] + beta * old_p[row];
-    }
-  }
-};
-
-/// The same product with p made on the way.
-template <class Scalar, bool diagonal>
-struct CgSellDirectionProduct {
-  static constexpr int block = 1;
-  static constexpr bool reduces = true, late = true, heavy = true;
-  CgDirectionSource<Scalar, diagonal> source;
-  Scalar *p, *w;
-  CgShared shared;
-  CgTakeResidual residual;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION bool read(const Team& team) {
-    bool was_running;
-    const CgScalars state = residual(team, shared, was_running);
-    source.beta = static_cast<RealOf<Scalar>>(state.beta);
-    return state.status == krylov_running;
-  }
-  KOKKOS_INLINE_FUNCTION double row(std::int64_t row,
-                                    const Scalar (&sum)[1]) const {
-    const Scalar own = source(row, 0);
-    p[row] = own;
-    w[row] = sum[0];
-    return real_product(own, sum[0]);
   }
 };
 

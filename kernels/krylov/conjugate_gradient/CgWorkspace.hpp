@@ -22,19 +22,16 @@ template <class Scalar, class ExecutionSpace>
 struct CgWorkspace {
   using Memory = typename ExecutionSpace::memory_space;
   using Vector = Kokkos::View<Scalar*, Memory>;
-  /// Unknowns up to which the product makes the direction on a device.
-  static constexpr std::int64_t most_merged_rows = 300000;
 
   std::int64_t rows;
   Vector r, w, z;
   Vector reduced_b, reduced_x, reduced_t;  // where there is such a system
-  Vector p[2];  // the second one where the product makes p: in turn
+  Vector p[2];  // the second one of launches for many iterations
   Kokkos::View<CgScalars*, Memory> state;  // two, see CgShared
   int turn = 0;                            // the set that the next kernel reads
   KrylovMonitor<ExecutionSpace> monitor;
   GridSum<Memory> vector_sum, residual_sum, product_sum, reduced_sum;
   ResidentSum<Memory> resident_sum;
-  bool merges;  // unless the options say so, small systems
   Kokkos::View<double*, Memory> counts;  // of rows where A and M differ
   /// What kernels enqueued have left for later ones.
   LateSums curvature;
@@ -46,12 +43,8 @@ struct CgWorkspace {
         monitor(has_resident_teams<ExecutionSpace>
                     ? std::max(options.iterations_ahead,
                                2 * most_resident_iterations)
-                    : options.iterations_ahead),
-        merges(options.launches == 2 ||
-               (options.launches < 2 && is_gpu<ExecutionSpace> &&
-                rows <= most_merged_rows)) {
+                    : options.iterations_ahead) {
     for (Vector* v : {&r, &p[0], &w}) hold(*v, rows);
-    if (merges) hold(p[1], rows);
     state =
         make_unfilled<decltype(state)>("Strata::ConjugateGradient::state", 2);
     residual_sum = make_grid_sum(exec, 0);

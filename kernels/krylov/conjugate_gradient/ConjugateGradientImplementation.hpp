@@ -32,10 +32,10 @@ class ConjugateGradientState {
 
   static void check(const CgOptions& options) {
     check_krylov_options(options);
-    if (options.launches < 0 || options.launches > 3)
-      throw OptionError(
-          "launches", std::to_string(options.launches) + " is not 0, 1, 2 or 3",
-          "choose one of these, 0 for the default");
+    if (options.launches != 0 && options.launches != 1 && options.launches != 3)
+      throw OptionError("launches",
+                        std::to_string(options.launches) + " is not 0, 1 or 3",
+                        "choose one of these, 0 for the default");
   }
 
   ConjugateGradientState(const ExecutionSpace& exec, std::int64_t rows,

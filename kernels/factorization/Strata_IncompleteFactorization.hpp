@@ -67,11 +67,11 @@ class IncompleteFactorization {
   /// From a square KokkosSparse::CrsMatrix with sorted rows and a complete
   /// diagonal, non-zero unless small pivots are replaced. A is not referred to
   /// afterwards.
-  /// @throws OptionError for a `kind` or an `order` that there is not, for the
-  ///   coloured order of rows that have more than two colours, and with options
-  ///   that it does not have; for a shift that is
-  ///   negative or that the real type can't hold, a `symmetry_tolerance` that
-  ///   is negative or that incomplete LU does not use, a
+  /// @throws OptionError for a `kind` or an `order` that there is not, the
+  ///   coloured order of rows that have more than two colours or with options
+  ///   that it does not have, a shift that is negative or that the real type
+  ///   can't hold, a `symmetry_tolerance` that is negative or that incomplete
+  ///   LU does not use, a
   ///   `small_pivot_threshold` outside of 0 to 1 or that the real type rounds
   ///   to 0, a negative `fill_level`, `enqueue_updates` with
   ///   FactorPrecision::single, FactorPrecision::single in a program without
@@ -89,8 +89,7 @@ class IncompleteFactorization {
   /// search for each entry of A, up to four if its triangles do not agree
   /// exactly; incomplete_lu() and the analysis of two triangles, of four with
   /// `transpose`; in the coloured order, colour_rows() and some copies of the
-  /// matrix. Memory: both factors, on a host
-  /// or with `enqueue_updates` with their values twice, what the elimination
+  /// matrix. Memory: both factors, on a host or with `enqueue_updates` with their values twice, what the elimination
   /// keeps (see the report), and the plans; meanwhile what incomplete_lu()
   /// takes; with a shift, A's values again while it is factorised. Waits for
   /// `exec`.

@@ -107,12 +107,11 @@ struct IncompleteFactorizationOptions {
   int fill_level = 0;
   /// Of incomplete Cholesky and the coloured order: a_ij and conj(a_ji) may
   /// differ by this times the largest of |a_ij|, |a_ji| and sqrt(|a_ii a_jj|),
-  /// where the modulus is that
-  /// of the larger part; the constructor throws NotHermitianError otherwise. An
-  /// entry that is not stored is 0. Infinity: there is no check, so the lower
-  /// triangle may hold anything or nothing, but for the diagonal. At least 0.
-  /// Without a value it is the square root of the machine epsilon, which
-  /// rounding errors of an assembly do not reach.
+  /// where the modulus is that of the larger part; the constructor throws
+  /// NotHermitianError otherwise. An entry that is not stored is 0. Infinity:
+  /// there is no check, so the lower triangle may hold anything or nothing, but
+  /// for the diagonal. At least 0. Without a value it is the square root of the
+  /// machine epsilon, which rounding errors of an assembly do not reach.
   std::optional<double> symmetry_tolerance;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,

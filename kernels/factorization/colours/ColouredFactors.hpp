@@ -79,6 +79,7 @@ class ColouredFactors {
     report_.colours = colours.num_colours();
     report_.rows = A.rows();
     report_.entries = static_cast<std::int64_t>(A.num_values);
+    if (A.rows() == 0) return;  // without blocks
     report_.lower_entries = blocks_.lower_entries() + A.rows();
     report_.upper_entries = blocks_.upper_entries() + A.rows();
     report_.factor_bytes = blocks_.bytes();

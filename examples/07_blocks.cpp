@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reorders a matrix by level sets, solves with its lower triangle by blocks for
-// several right-hand sides, and returns to the order given. Blocks have the
-// shortest analysis, and need that order to be few.
+// several right-hand sides, and returns to the order given. Blocks are as few as
+// level sets in that order.
 #include <KokkosBlas1_nrm2.hpp>
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_Gallery.hpp>

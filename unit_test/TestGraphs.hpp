@@ -75,6 +75,20 @@ inline std::int64_t num_values(const Graph& graph) {
   return graph.num_edges() + (unit ? 0 : graph.num_vertices);
 }
 
+/// Where diagonal blocks begin, from the definition, every entry looked at, and
+/// the end of the last one.
+inline std::vector<int> plain_blocks(const Graph& graph) {
+  std::vector<int> start{0};
+  for (int v = 0; v < graph.num_vertices; ++v)
+    for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k)
+      if (graph.entries(k) >= start.back()) {
+        start.push_back(v);
+        break;
+      }
+  if (graph.num_vertices > 0) start.push_back(graph.num_vertices);
+  return start;
+}
+
 /// About `degree` edges into each vertex, from up to `reach` before it.
 inline Graph random_graph(int n, double degree, int reach, unsigned seed) {
   std::mt19937 random(seed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+#include <analysis/blocks/BlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
 
@@ -20,16 +21,30 @@ auto on_host(const View& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
+/// Diagonal blocks in place of level sets.
+LevelSets blocks_as_levels(const TestGraphs::Graph& host) {
+  const auto start = TestGraphs::plain_blocks(host);
+  std::vector<int> block_of(host.num_vertices);
+  for (std::size_t b = 0; b + 1 < start.size(); ++b)
+    std::fill(block_of.begin() + start[b], block_of.begin() + start[b + 1],
+              static_cast<int>(b));
+  return Detail::sort_by_level(block_of, static_cast<int>(start.size()) - 1);
+}
+
 void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
-                   DependencyNumbering numbering) {
+                   DependencyNumbering numbering, bool by_blocks = false) {
   const Space exec;
-  const auto levels = find_level_sets(host);
+  const auto levels =
+      by_blocks ? blocks_as_levels(host) : find_level_sets(host);
   const auto graph = mirror_graph(exec, host);
   const std::int64_t num_values =
       3 * (host.num_edges() + host.num_vertices) + 1;
-  const auto order = order_by_level(
-      exec, graph,
-      width > 1 ? WithinLevel::longest_rows_first : WithinLevel::ascending);
+  const auto within =
+      width > 1 ? WithinLevel::longest_rows_first : WithinLevel::ascending;
+  Detail::WorkPool<Space> pool(exec, 0);
+  const auto order = by_blocks
+                         ? Detail::order_by_blocks(exec, graph, within, pool)
+                         : order_by_level(exec, graph, within);
   const auto plan = make_row_chunks(exec, graph, order, num_values, width,
                                     max_steps, numbering);
   const auto row = on_host(plan.row);
@@ -260,8 +275,9 @@ TEST(RowChunks, HoldEveryEntryOnceInLevelOrder) {
     const bool reversed = one[2] == 1;
     SCOPED_TRACE(name + ", width " + std::to_string(width) +
                  (reversed ? ", reversed" : ""));
-    expect_chunks(TestGraphs::with_value_indices(graph, reversed), width, 4,
-                  numberings[one[3]]);
+    const auto with_values = TestGraphs::with_value_indices(graph, reversed);
+    for (const bool by_blocks : {false, true})
+      expect_chunks(with_values, width, 4, numberings[one[3]], by_blocks);
     if (HasFailure()) return;
   }
 }

@@ -251,8 +251,7 @@ TEST(TriangularSolver, SubgraphsMergeFewerLevelSetsFirst) {
   EXPECT_EQ(refusal(system, options).needed(), one.plan_bytes);
 }
 
-/// `blocks` is made from the matrix itself or, transposed, by way of its graph.
-TEST(TriangularSolver, BlocksKeepToTheirBytesEitherWay) {
+TEST(TriangularSolver, BlocksKeepToTheirBytes) {
   for (const auto& pattern : patterns()) {
     const System system(pattern);
     for (const auto op : {Op::none, Op::transpose}) {

@@ -2,111 +2,56 @@
 #ifndef STRATA_ANALYSIS_BLOCKS_FIND_BLOCKS_HPP
 #define STRATA_ANALYSIS_BLOCKS_FIND_BLOCKS_HPP
 
+#include <Strata_DependencyGraph.hpp>
 #include <core/device/Warp.hpp>
-#include <core/matrix/IndexArray.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <core/memory/WorkPool.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// Strict entries of a triangular matrix, a row after the other in the order of
-/// substitution: vertex v is row v of a forward solve, row n - 1 - v of a
-/// backward one. Those of a vertex are sorted, either way.
-struct StrictRows {
-  const std::int64_t* begin = nullptr;  // vertex -> its first entry
-  const int* count = nullptr;  // null: an entry ends where the next begins
-  IndexArray entries;
-  const std::int64_t* value_index =
-      nullptr;  // entry -> its value; null: the same
-  int num_vertices = 0;
-  bool mirrored = false;  // entries are columns of an upper triangle
-
-  KOKKOS_INLINE_FUNCTION int length(std::int64_t v) const {
-    return count ? count[v] : static_cast<int>(begin[v + 1] - begin[v]);
-  }
-  /// The vertex that entry k needs.
-  KOKKOS_INLINE_FUNCTION int dependency(std::int64_t k) const {
-    const std::int64_t j = entries(k);
-    return static_cast<int>(mirrored ? num_vertices - 1 - j : j);
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t k) const {
-    return value_index ? value_index[k] : k;
-  }
-  /// The last of the vertices that v needs, -1 if there is none. It is the
-  /// first or the last entry, whichever is nearest to the diagonal. Rows that
-  /// are not sorted give something below v.
-  KOKKOS_INLINE_FUNCTION int nearest(std::int64_t v) const {
-    const int n = length(v);
-    if (n == 0) return -1;
-    const int first = dependency(begin[v]), last = dependency(begin[v] + n - 1);
-    const int larger = first < last ? last : first;
-    return larger < v ? larger : static_cast<int>(v) - 1;
-  }
-};
-
 /// Rows that one warp looks at together.
 constexpr int tile_rows = 256;
 
-template <class ExecutionSpace, class Functor>
-struct TileByWarp {
-  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  Functor functor;
-  int tiles;
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    constexpr int width = lane_width<ExecutionSpace>;
-    const int tile = team.league_rank() * (team.team_size() / width) +
-                     team.team_rank() / width;
-    if (tile < tiles) functor(tile, team.team_rank() % width);
-  }
-};
-
-/// Runs `functor(tile, lane)` with a warp for every tile of `rows` rows.
-template <class ExecutionSpace, class Functor>
-void for_each_tile(const char* label, const ExecutionSpace& exec, int rows,
-                   const Functor& functor) {
-  constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
-  constexpr int warps = team_size / lane_width<ExecutionSpace>;
-  const int tiles =
-      static_cast<int>((std::int64_t{rows} + tile_rows - 1) / tile_rows);
-  if (tiles == 0) return;
-  Kokkos::parallel_for(label,
-                       Kokkos::TeamPolicy<ExecutionSpace>(
-                           exec, (tiles + warps - 1) / warps, team_size),
-                       TileByWarp<ExecutionSpace, Functor>{functor, tiles});
-}
-
-/// For every vertex the last that it needs, and for every tile the last that
-/// one of its vertices needs. `Locate` fills in `rows` where that is to be done
-/// first.
-template <class ExecutionSpace, class Locate>
+/// For every vertex the last that it needs, its last entry, or -1 if there is
+/// none; for every tile the last that one of its vertices needs, and the
+/// entries of its longest row.
+template <class ExecutionSpace>
 struct NearestDependencies {
-  static constexpr int width = lane_width<ExecutionSpace>;
-  StrictRows rows;
-  Locate locate;
-  int* nearest;
-  int* tile_nearest;
+  using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
+  DependencyGraph<typename ExecutionSpace::memory_space> graph;
+  int *nearest, *tile_nearest, *tile_longest;
 
-  KOKKOS_INLINE_FUNCTION void operator()(int tile, int lane) const {
-    int largest = -1;
-    const std::int64_t first = std::int64_t{tile} * tile_rows;
-    for (int i = lane; i < tile_rows; i += width) {
-      const std::int64_t v = first + i;
-      if (v >= rows.num_vertices) break;
-      locate(v);
-      const int mine = rows.nearest(v);
-      nearest[v] = mine;
-      largest = mine > largest ? mine : largest;
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const std::int64_t first = std::int64_t{team.league_rank()} * tile_rows;
+    const std::int64_t beyond = first + tile_rows < graph.num_vertices
+                                    ? first + tile_rows
+                                    : graph.num_vertices;
+    const auto rows = Kokkos::TeamThreadRange(team, first, beyond);
+    int last = -1, longest = 0;
+    Kokkos::parallel_reduce(
+        rows,
+        [&](std::int64_t v, int& largest) {
+          const std::int64_t end = graph.row_map(v + 1);
+          const int mine = graph.row_map(v) < end ? graph.entries(end - 1) : -1;
+          nearest[v] = mine;
+          largest = mine > largest ? mine : largest;
+        },
+        Kokkos::Max<int>(last));
+    Kokkos::parallel_reduce(
+        rows,
+        [&](std::int64_t v, int& largest) {
+          const auto mine =
+              static_cast<int>(graph.row_map(v + 1) - graph.row_map(v));
+          largest = mine > largest ? mine : largest;
+        },
+        Kokkos::Max<int>(longest));
+    if (team.team_rank() == 0) {
+      tile_nearest[team.league_rank()] = last;
+      tile_longest[team.league_rank()] = longest;
     }
-    lane_barrier();
-    for (int mask = width >> 1; mask > 0; mask >>= 1) {
-      const int other = lane_xor(largest, mask);
-      largest = other > largest ? other : largest;
-    }
-    if (lane == 0) tile_nearest[tile] = largest;
   }
-};
-
-struct AlreadyLocated {
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {}
 };
 
 /// The diagonal blocks of a triangular matrix, in one pass by one warp: a block
@@ -122,11 +67,10 @@ struct FindBlocks {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int per_lane = tile_rows / width;
 
-  const int* nearest;
-  const int* tile_nearest;
+  const int *nearest, *tile_nearest, *tile_longest;
   int num_rows;
-  int* start;                // block -> first vertex; one more at the end
-  std::int64_t* num_blocks;  // in device memory
+  int* start;    // block -> first vertex; one more at the end
+  int* results;  // the number of blocks, and the entries of the longest row
 
   struct Tile {
     int number = -1;
@@ -146,11 +90,14 @@ struct FindBlocks {
     const int lane = team.team_rank();
     const int tiles =
         static_cast<int>((std::int64_t{num_rows} + tile_rows - 1) / tile_rows);
-    int first = 0, found = 0;
+    int first = 0, found = 0, longest = 0;
     if (lane == 0) start[0] = 0;
     Tile tile, ahead;
     for (int group = 0; group < tiles; group += width) {
-      const int mine = lane < tiles - group ? tile_nearest[group + lane] : -1;
+      const bool in = lane < tiles - group;
+      const int mine = in ? tile_nearest[group + lane] : -1;
+      const int length = in ? tile_longest[group + lane] : 0;
+      longest = length > longest ? length : longest;
       for (unsigned left = ~0u;;) {
         const unsigned hit = lane_ballot(mine >= first) & left;
         if (hit == 0) break;
@@ -174,26 +121,55 @@ struct FindBlocks {
           }
       }
     }
+    lane_barrier();
+    for (int mask = width / 2; mask > 0; mask /= 2) {
+      const int other = lane_xor(longest, mask);
+      longest = other > longest ? other : longest;
+    }
     if (lane == 0) {
       start[found + 1] = num_rows;
-      *num_blocks = found + 1;
+      results[0] = found + 1;
+      results[1] = longest;
     }
   }
 };
 
-/// Enqueues the two launches that find the blocks of `num_rows` > 0 rows.
-template <class ExecutionSpace, class Locate>
-void enqueue_find_blocks(const ExecutionSpace& exec, const StrictRows& rows,
-                         const Locate& locate, int* nearest, int* tile_nearest,
-                         int* start, std::int64_t* num_blocks) {
-  for_each_tile("Strata::DiagonalBlocks::nearest", exec, rows.num_vertices,
-                NearestDependencies<ExecutionSpace, Locate>{
-                    rows, locate, nearest, tile_nearest});
+/// Diagonal blocks in device memory: block b has the vertices start[b] to
+/// start[b + 1] - 1.
+struct FoundBlocks {
+  const int* start;
+  int count;
+  int longest_row;  ///< most entries of a vertex
+};
+
+/// Finds the blocks of a graph that has vertices, by two launches. The host
+/// waits.
+/// @param pool  for the arrays, `start` among them
+template <class ExecutionSpace>
+FoundBlocks find_blocks(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    WorkPool<ExecutionSpace>& pool) {
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+  using Nearest = NearestDependencies<ExecutionSpace>;
+  const int n = graph.num_vertices;
+  const int tiles = (n - 1) / tile_rows + 1;
+  int* const nearest = pool.template take<int>(n);
+  int* const tile_nearest = pool.template take<int>(tiles);
+  int* const tile_longest = pool.template take<int>(tiles);
+  int* const start = pool.template take<int>(std::int64_t{n} + 1);
+  const auto results = pool.template view<int>(2);
+  Kokkos::parallel_for("Strata::DiagonalBlocks::nearest",
+                       Policy(exec, tiles, Nearest::team_size),
+                       Nearest{graph, nearest, tile_nearest, tile_longest});
   Kokkos::parallel_for(
       "Strata::DiagonalBlocks::find",
-      Kokkos::TeamPolicy<ExecutionSpace>(exec, 1, lane_width<ExecutionSpace>),
-      FindBlocks<ExecutionSpace>{nearest, tile_nearest, rows.num_vertices,
-                                 start, num_blocks});
+      Policy(exec, 1, lane_width<ExecutionSpace>),
+      FindBlocks<ExecutionSpace>{nearest, tile_nearest, tile_longest, n, start,
+                                 results.data()});
+  int found[2];
+  copy_to_host(exec, results, found);
+  return {start, found[0], found[1]};
 }
 
 }  // namespace Detail

@@ -4,7 +4,6 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <analysis/blocks/FindBlocks.hpp>
-#include <core/memory/Arena.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <vector>
 
@@ -33,27 +32,12 @@ DiagonalBlocks find_diagonal_blocks(
   DiagonalBlocks blocks;
   const int n = graph.num_vertices;
   if (n == 0) return blocks;
-  int *nearest, *tile_nearest, *start;
-  std::int64_t* count;
-  const auto arena =
-      Detail::make_arena<Memory>("Strata::DiagonalBlocks", [&](auto& a) {
-        a.take(nearest, n);
-        a.take(tile_nearest, n / Detail::tile_rows + 1);
-        a.take(start, std::int64_t{n} + 1);
-        a.take(count, 1);
-      });
-  Detail::StrictRows rows;
-  rows.begin = graph.row_map.data();
-  rows.entries = graph.entries;
-  rows.num_vertices = n;
-  Detail::enqueue_find_blocks(exec, rows, Detail::AlreadyLocated{}, nearest,
-                              tile_nearest, start, count);
-  std::int64_t found = 0;
-  Detail::copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(count, 1),
-                       &found);
-  blocks.start.resize(static_cast<std::size_t>(found) + 1);
-  Detail::copy_to_host(exec, Kokkos::View<int*, Memory>(start, found + 1),
-                       blocks.start.data());
+  Detail::WorkPool<ExecutionSpace> pool(exec, std::size_t(n) * 8 + 4096);
+  const auto found = Detail::find_blocks(exec, graph, pool);
+  blocks.start.resize(static_cast<std::size_t>(found.count) + 1);
+  Detail::copy_to_host(
+      exec, Kokkos::View<const int*, Memory>(found.start, found.count + 1),
+      blocks.start.data());
   return blocks;
 }
 

@@ -28,7 +28,7 @@ struct TriangularReport {
   std::int64_t rows = 0;
   /// Entries the solve uses: strict triangle, and the diagonal unless unit.
   std::int64_t entries = 0;
-  /// Level sets; 0 where `blocks` was named and made without them.
+  /// Level sets; 0 for `blocks`, which is made without them.
   int levels = 0;
   /// Level sets that `sync_free` or `sync_free_subgraphs` merge into one.
   int merged_levels = 1;
@@ -36,8 +36,7 @@ struct TriangularReport {
   /// Accuracy::relaxed.
   Accuracy accuracy = Accuracy::rowwise;
   double accuracy_digits = 0;
-  /// The m of the contracts: entries of the longest row, its diagonal included;
-  /// 0 where `blocks` was named and made without level sets.
+  /// The m of the contracts: entries of the longest row, its diagonal included.
   std::int64_t longest_row = 0;
   /// Rows that are not merged for the sake of that contract.
   std::int64_t unmerged_rows = 0;

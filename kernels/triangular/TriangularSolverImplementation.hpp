@@ -16,7 +16,6 @@
 #include <exception>
 #include <kernels/triangular/EnqueuedUpdates.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
-#include <kernels/triangular/blocks/BlocksOfMatrix.hpp>
 #include <kernels/triangular/selection/ChooseAlgorithm.hpp>
 #include <memory>
 #include <utility>
@@ -74,9 +73,7 @@ class TriangularSolverState {
     input.sort_rows = options.sort_rows;
     row_map_extent_ = A.row_map.extent(0);
     num_values_ = A.num_values;
-    if (options.algorithm != Algorithm::blocks ||
-        !take_blocks(exec, A, input, options))
-      take_graph(exec, A, input, options, kept, known);
+    take_graph(exec, A, input, options, kept, known);
     chosen_entries_ = report_.entries;
     chosen_levels_ = report_.levels;
     report_.plan_bytes =
@@ -311,19 +308,6 @@ class TriangularSolverState {
     return why_unsuitable(looked, limit.limit);
   }
 
-  /// `blocks` straight from the matrix, where that can be.
-  bool take_blocks(const ExecutionSpace& exec, const Matrix& A,
-                   const TriangleInput& input,
-                   const TriangularOptions& options) {
-    const auto direct =
-        blocks_of_matrix<Scalar>(exec, A, input, options, report_);
-    if (!direct.algorithm) return false;
-    algorithm_ = direct.algorithm;
-    fingerprint_ = direct.inspection.fingerprint();
-    if (options.enqueue_updates) make_updates_alone(exec, options);
-    take_first_values(exec, A, direct.inspection);
-    return true;
-  }
   void take_first_values(const ExecutionSpace& exec, const Matrix& A,
                          const ValuesInspection& found) {
     bool waits = true;
@@ -407,7 +391,7 @@ class TriangularSolverState {
     return false;
   }
 
-  /// Any algorithm, by way of the dependency graph.
+  /// Graph, plan and first values.
   void take_graph(const ExecutionSpace& exec, const Matrix& A,
                   const TriangleInput& input, const TriangularOptions& options,
                   const KeptPartition& kept, const Graph* known) {
@@ -424,7 +408,8 @@ class TriangularSolverState {
                     columns, static_cast<std::int64_t>(A.entries.extent(0))));
       analysis.graph = make_triangle_graph(
           exec, A.row_map, A.entries, A.stored_values(), columns, input,
-          analysis.pool.get(), &analysis.levels);
+          analysis.pool.get(),
+          options.algorithm == Algorithm::blocks ? nullptr : &analysis.levels);
     }
     analysis.num_values = static_cast<std::int64_t>(A.num_values);
     analysis.conjugated = options.op == Op::conjugate_transpose;

@@ -2,21 +2,23 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_BLOCKS_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_BLOCKS_REGISTRATION_HPP
 
-#include <kernels/triangular/blocks/BlockSubstitution.hpp>
-#include <kernels/triangular/blocks/BlocksOfGraph.hpp>
+#include <algorithm>
+#include <analysis/blocks/BlockOrder.hpp>
+#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <memory>
 
 namespace Strata {
 namespace Detail {
 
-/// Of a dependency graph; BlocksOfMatrix.hpp makes blocks straight from a
-/// matrix where that is possible.
+/// Block substitution: diagonal blocks whose rows do not need each other, one
+/// after the other (Nibbeling 2016, Algorithm 2), by the kernels of
+/// `level_sets`. See docs/algorithms/blocks.md.
 template <class Scalar, class ExecutionSpace>
 class BlocksRegistration
     : public AlgorithmRegistration<Scalar, ExecutionSpace> {
   using Base = AlgorithmRegistration<Scalar, ExecutionSpace>;
-  using Solve = BlockSubstitution<Scalar, ExecutionSpace>;
+  using Solve = LevelSetSolve<Scalar, ExecutionSpace>;
 
  public:
   using typename Base::Candidate;
@@ -25,22 +27,25 @@ class BlocksRegistration
   static constexpr Algorithm enumerator = Algorithm::blocks;
 
   bool needs_level_sets() const override { return false; }
+  /// The number of blocks is not known.
   std::size_t least_bytes(const PlanSizes& sizes) const override {
-    return least_bytes_of_blocks(sizes);
+    return sizes.of_rows() + sizes.of_entries() + sizes.of_chunks();
   }
 
   Pointer make(Selection& selection, const Candidate&) override {
     const auto& analysis = selection.analysis;
-    if (analysis.graph.num_vertices == 0) return std::make_shared<Solve>();
-    const auto blocks = find_graph_blocks<Scalar>(selection.exec, analysis);
-    const auto& graph = analysis.graph;
-    const auto solve = std::make_shared<Solve>(
-        selection.exec, blocks,
-        DiagonalSource{graph.diagonal_value_index.data(), false, false,
-                       graph.reversed},
-        analysis.num_values, analysis.conjugated);
-    selection.exec.fence();
-    solve->describe(selection.report);
+    const auto order =
+        order_by_blocks(selection.exec, analysis.graph, analysis.within_level,
+                        analysis.work(selection.exec));
+    const auto solve = std::make_shared<Solve>(selection.exec, analysis, order);
+    auto& report = selection.report;
+    const auto& longest = order.sizes.longest_row;
+    if (!longest.empty())
+      report.longest_row =
+          1 + *std::max_element(longest.begin(), longest.end());
+    report.blocks = order.num_levels();
+    report.block_runs = solve->num_launches();
+    report.block_slots = solve->chunks().num_slots;
     return solve;
   }
 };

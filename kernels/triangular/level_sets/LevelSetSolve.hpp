@@ -174,9 +174,14 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int team_size = on_device ? 256 : 1;
   static constexpr int warps = team_size / width;
 
+  /// @param order  of the graph's vertices, by level sets or by other sets
+  /// whose
+  ///               vertices only need those of earlier ones
   LevelSetSolve(const ExecutionSpace& exec,
-                const TriangularAnalysis<ExecutionSpace>& analysis)
-      : Base(exec, analysis, DependencyNumbering::row, 4) {
+                const TriangularAnalysis<ExecutionSpace>& analysis,
+                const LevelOrder<Memory>& order)
+      : Base(exec, analysis, analysis.graph, order, DependencyNumbering::row, 4,
+             0, {}) {
     const auto& map = this->chunks_.level_chunk_map;
     level_chunk_map_ =
         to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
@@ -200,6 +205,9 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   with_workspace(const ExecutionSpace&) const override {
     return nullptr;
   }
+
+  int num_launches() const { return static_cast<int>(runs_.size()); }
+  const RowChunks<Memory>& chunks() const { return this->chunks_; }
 
   /// Consecutive level sets of one launch.
   struct Run {

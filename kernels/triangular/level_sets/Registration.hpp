@@ -27,7 +27,8 @@ class LevelSetsRegistration
   }
 
   Pointer make(Selection& selection, const Candidate&) override {
-    return std::make_shared<Solve>(selection.exec, selection.analysis);
+    return std::make_shared<Solve>(selection.exec, selection.analysis,
+                                   selection.analysis.order);
   }
 };
 

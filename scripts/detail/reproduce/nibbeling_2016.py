@@ -244,8 +244,8 @@ def reproduce(run, page):
         "The thesis solves its vectors in CUDA streams of their own. Ours are solved in one "
         "launch for each run of blocks.",
         "The thesis pads all rows to the longest one of the matrix, as the column ELL does. "
-        "`blocks` pads those of a block to its longest one, and stores rows that are far "
-        "longer than the mean of their block apart.",
+        "`blocks` sorts the rows of a block by length, cuts them into chunks of at most 32, and "
+        "pads those of a chunk to its longest one.",
         "Narrow blocks that follow each other share a launch here. The thesis launches two "
         "kernels a block.",
         "The thesis adds the analysis on the host to solves on the device and leaves the "

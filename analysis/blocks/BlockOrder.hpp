@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_BLOCKS_BLOCK_ORDER_HPP
+#define STRATA_ANALYSIS_BLOCKS_BLOCK_ORDER_HPP
+
+#include <analysis/blocks/FindBlocks.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
+#include <core/matrix/PackValues.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// The block of each vertex, by the starts of blocks.
+struct BlockOfVertex {
+  const int* start;
+  int num_blocks;
+  int* block_of;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
+    int block = 0;
+    for (int beyond = num_blocks; beyond - block > 1;) {
+      const int middle = block + (beyond - block) / 2;
+      if (start[middle] <= v)
+        block = middle;
+      else
+        beyond = middle;
+    }
+    block_of[v] = block;
+  }
+};
+
+/// The vertices in the order of their diagonal blocks, which take the place of
+/// level sets: what a vertex needs is in earlier blocks. The order's arrays
+/// must not outlive the pool. The host waits three times at most.
+/// @param within  how the vertices of a block follow each other
+template <class ExecutionSpace>
+LevelOrder<typename ExecutionSpace::memory_space> order_by_blocks(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    WithinLevel within, WorkPool<ExecutionSpace>& pool) {
+  const std::int64_t n = graph.num_vertices;
+  if (n == 0) return {};
+  const FoundBlocks blocks = find_blocks(exec, graph, pool);
+  const auto block_of = pool.template view<int>(n);
+  Kokkos::parallel_for(
+      "Strata::BlockOrder::block_of", RangeOf<ExecutionSpace>(exec, 0, n),
+      BlockOfVertex{blocks.start, blocks.count, block_of.data()});
+  return order_by_known_levels(exec, graph, block_of, blocks.count, nullptr,
+                               blocks.longest_row, within, pool);
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

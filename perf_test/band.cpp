@@ -25,8 +25,6 @@ std::vector<BandResult> planned(const BandPerfOptions& options) {
         r.variant = "kl:" + std::to_string(sizes.kl) +
                     "/ku:" + std::to_string(sizes.ku) +
                     "/rhs:" + std::to_string(rhs);
-        if (options.batch > 1)
-          r.variant += "/systems:" + std::to_string(options.batch);
         r.algorithm = algorithm;
         r.scalar = options.scalar;
         r.own = starts_with(algorithm, "strata");
@@ -43,9 +41,8 @@ std::string error_or_reason(const BandResult& r) {
   return r.outcome == Outcome::wrong ? "WRONG" : "failed";
 }
 
-Columns<BandResult> columns(const BandPerfOptions& options) {
+Columns<BandResult> columns() {
   using R = BandResult;
-  const int systems = options.batch;
   return {{"rows", "rows", [](const R& r) { return r.sizes.n; }},
           {"kl", "kl", [](const R& r) { return r.sizes.kl; }},
           {"ku", "ku", [](const R& r) { return r.sizes.ku; }},
@@ -57,24 +54,21 @@ Columns<BandResult> columns(const BandPerfOptions& options) {
            [](const R& r) { return r.solve_us / std::max(r.rhs, 1); }},
           {"total us", "total", &R::total_us},
           {"error", "error", error_or_reason},
-          {"scalar", "", &R::scalar},
-          {"systems", "", [systems](const R&) { return systems; }}};
+          {"scalar", "", &R::scalar}};
 }
 
-int run_all(const BandPerfOptions& options, const OutputFlags& output) {
-  Program<BandResult> program{
-      planned(options), columns(options), &BandResult::total_us,
-      options.table_file,
-      options.scalar +
-          (options.batch > 1 ? ", batches of " + std::to_string(options.batch)
-                             : "") +
-          "; medians, in microseconds"};
+int run_all(const BandPerfOptions& options, std::ostream& people) {
+  Program<BandResult> program{planned(options), columns(),
+                              &BandResult::total_us, options.table_file,
+                              options.scalar + "; medians, in microseconds"};
+#ifdef STRATA_PERF_LAPACK
+  program.context.emplace_back("lapack", STRATA_PERF_LAPACK);
+#endif
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_band_runner<decltype(scalar)>(options);
   });
-  program.context = {{"lapack", runner->lapack()}};
   program.iterations = 1;
-  return run_program("band", std::move(program), *runner, output);
+  return run_program("band", std::move(program), *runner, people);
 }
 
 }  // namespace

@@ -37,9 +37,8 @@ std::string cg_usage() {
   --tolerance T      of the residual relative to b; default 1e-8, float 1e-5
   --max-iterations N stop there (default 100000); the status says so, and the
                      answer is right where its residual is the one it states
-  --b B              right-hand side: random (default), uniform in [-0.5, 0.5),
+  --b B              right-hand side: random (default), uniform in [-1, 1),
                      or ones
-  --launches N       CgOptions::launches of our own solves: 0 (default), 1, 3
   --solves N         solves timed at least (default 3); with 1 the first one is
                      all there is, for systems that take seconds
   --table FILE       write the final table as CSV too
@@ -65,7 +64,7 @@ Options parse(int& argc, char** argv) {
                         "strata_ic0_natural", "kokkos_kernels"};
   const auto known =
       with_flags({"--sizes", "--algorithms", "--tolerance", "--max-iterations",
-                  "--solves", "--b", "--launches", "--scalar", "--table"},
+                  "--solves", "--b", "--scalar", "--table"},
                  sell_flags());
   for (const auto& [flag, value] : take_flags(argc, argv, known)) {
     if (take_sell_flag(flag, value, options.settings.sell) ||
@@ -77,8 +76,6 @@ Options parse(int& argc, char** argv) {
         options.sizes.push_back(whole_number(flag, part, 2, 600));
     } else if (flag == "--algorithms") {
       options.algorithms = chosen_names(value, cg_algorithms());
-    } else if (flag == "--launches") {
-      options.settings.launches = whole_number(flag, value, 0, 3);
     } else if (flag == "--solves") {
       options.settings.solves = whole_number(flag, value, 1, 1000);
     } else if (flag == "--b") {
@@ -126,7 +123,7 @@ Columns<CgPerfResult> columns() {
            [](const R& r) { return int(r.outcome == Outcome::right); }}};
 }
 
-int run_all(const Options& options, const OutputFlags& output) {
+int run_all(const Options& options, std::ostream& people) {
   const double bandwidth = copy_bandwidth(Space());
   Program<CgPerfResult> program{
       {},
@@ -151,7 +148,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_cg_runner<decltype(scalar)>(options.settings, bandwidth);
   });
-  return run_program("cg", std::move(program), *runner, output);
+  return run_program("cg", std::move(program), *runner, people);
 }
 
 }  // namespace

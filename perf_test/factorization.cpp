@@ -107,7 +107,7 @@ Columns<FactorizationResult> columns() {
           {"message", "", &R::message}};
 }
 
-int run_all(const Options& options, const OutputFlags& output) {
+int run_all(const Options& options, std::ostream& people) {
   Program<FactorizationResult> program{
       planned_results<FactorizationResult>(options, is_own_factorization),
       columns(),
@@ -125,7 +125,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_factorization_runner<decltype(scalar)>(options.settings);
   });
-  return run_program("factorization", std::move(program), *runner, output);
+  return run_program("factorization", std::move(program), *runner, people);
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ Columns<DenseResult> columns() {
           {"scalar", "", &R::scalar}};
 }
 
-int run_all(const DenseOptions& options, const OutputFlags& output) {
+int run_all(const DenseOptions& options, std::ostream& people) {
   Program<DenseResult> program{
       planned(options),
       columns(),
@@ -176,7 +176,7 @@ int run_all(const DenseOptions& options, const OutputFlags& output) {
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_dense_runner<decltype(scalar)>(options);
   });
-  return run_program("gauss_jordan", std::move(program), *runner, output);
+  return run_program("gauss_jordan", std::move(program), *runner, people);
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ std::vector<SpmvResult> planned(const Options& options) {
   return results;
 }
 
-int run_all(const Options& options, const OutputFlags& output) {
+int run_all(const Options& options, std::ostream& people) {
   const double bandwidth = copy_bandwidth(Space());
   Program<SpmvResult> program{planned(options), columns(bandwidth),
                               &SpmvResult::product_us, options.table_file,
@@ -164,7 +164,7 @@ int run_all(const Options& options, const OutputFlags& output) {
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_spmv_runner<decltype(scalar)>(options.settings);
   });
-  return run_program("spmv", std::move(program), *runner, output);
+  return run_program("spmv", std::move(program), *runner, people);
 }
 
 }  // namespace

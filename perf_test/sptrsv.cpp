@@ -58,8 +58,7 @@ std::vector<SptrsvResult> planned(const SptrsvOptions& options) {
   return results;
 }
 
-int run_all(const SptrsvOptions& options, const OutputFlags& output) {
-  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
+int run_all(const SptrsvOptions& options, std::ostream& people) {
   Program<SptrsvResult> program{planned(options), sptrsv_columns(),
                                 &SptrsvResult::solve_us, options.table_file,
                                 heading(options)};
@@ -71,7 +70,7 @@ int run_all(const SptrsvOptions& options, const OutputFlags& output) {
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_runner<decltype(scalar)>(options, people);
   });
-  return run_program("sptrsv", std::move(program), *runner, output);
+  return run_program("sptrsv", std::move(program), *runner, people);
 }
 
 }  // namespace

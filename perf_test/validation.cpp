@@ -46,8 +46,6 @@ beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
   --families LIST    comma separated; default all (see below)
   --systems TEXT     those with TEXT in their names
   --per-family N     the N systems of each family with the fewest rows
-  --part I/N         the I-th of N shares of the systems: shares are about
-                     equal, and all shares together are the whole
   --scale FACTOR     systems with the first number of their names times FACTOR,
                      0.5 to 2: points along an axis, rows or blocks. Systems
                      whose number stays the same are left out
@@ -72,23 +70,12 @@ Families:
          "\n";
 }
 
-/// I/N of --part.
-void take_part(const std::string& value, ValidationOptions& options) {
-  const std::size_t slash = value.find('/');
-  if (slash == std::string::npos)
-    throw OptionError("--part", "'" + value + "' is not a share I/N",
-                      "use 1/2 and 2/2 for halves");
-  options.parts = whole_number("--part", value.substr(slash + 1), 1, 1000);
-  options.part =
-      whole_number("--part", value.substr(0, slash), 1, options.parts);
-}
-
 ValidationOptions parse(int& argc, char** argv) {
   ValidationOptions options;
   for (const auto& [flag, value] : take_flags(
            argc, argv,
-           {"--families", "--systems", "--per-family", "--part", "--scale",
-            "--seed", "--scalar", "--milliseconds", "--accuracy", "--table"},
+           {"--families", "--systems", "--per-family", "--scale", "--seed",
+            "--scalar", "--milliseconds", "--accuracy", "--table"},
            {"--list"})) {
     if (flag == "--help") {
       options.help = true;
@@ -100,8 +87,6 @@ ValidationOptions parse(int& argc, char** argv) {
       options.text = value;
     } else if (flag == "--per-family") {
       options.per_family = whole_number(flag, value, 1, 1000000);
-    } else if (flag == "--part") {
-      take_part(value, options);
     } else if (flag == "--scale") {
       options.scale = parse_limit(flag, value, false);
       if (!(options.scale >= 0.5 && options.scale <= 2))
@@ -112,10 +97,7 @@ ValidationOptions parse(int& argc, char** argv) {
     } else if (flag == "--milliseconds") {
       options.milliseconds = parse_limit(flag, value, false);
     } else if (flag == "--accuracy") {
-      if (accuracy_from_string(value) == Accuracy::relaxed)
-        throw OptionError(flag, "relaxed has digits to choose",
-                          "use rowwise or componentwise");
-      options.wishes.accuracy = value;
+      options.wishes.accuracy = accuracy_name(flag, value);
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;
@@ -124,30 +106,29 @@ ValidationOptions parse(int& argc, char** argv) {
     }
   }
   if (!options.help && chosen_systems(options).empty())
-    throw OptionError("--families, --systems, --part", "leave no system",
-                      "see --list");
+    throw OptionError("--families, --systems", "leave no system", "see --list");
   return options;
 }
 
-int run_all(const ValidationOptions& options, const OutputFlags&) {
+int run_all(const ValidationOptions& options, std::ostream& people) {
   const auto systems = chosen_systems(options);
   if (options.list) {
     for (const auto& system : systems)
-      std::cout << system.family << ' ' << system.name() << ' ' << system.rows
-                << '\n';
-    require_printed(std::cout);
+      people << system.family << ' ' << system.name() << ' ' << system.rows
+             << '\n';
+    require_printed(people);
     return EXIT_SUCCESS;
   }
   TableFile<ValidationResult> table(options.table_file, write_validation_csv);
-  std::cout << "device: " << Detail::device_name(Space()) << '\n';
+  people << "device: " << Detail::device_name(Space()) << '\n';
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_validation_runner<decltype(scalar)>(options);
   });
   int code = EXIT_SUCCESS;
   for (const auto& system : systems) {
     const ValidationResult result = runner->run(system);
-    print_validation(std::cout, result);
-    require_printed(std::cout);
+    print_validation(people, result);
+    require_printed(people);
     table.append({result});
     bool bad = result.outcome != Outcome::right;
     for (const auto& c : result.candidates)

@@ -11,6 +11,7 @@
 #include <detail/Strata_PerfCg.hpp>
 #include <detail/Strata_PerfKernelsCg.hpp>
 #include <detail/Strata_PerfPoisson.hpp>
+#include <detail/Strata_PerfRandomVectors.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <functional>
 #include <kernels/factorization/colours/TwoColourBlocks.hpp>
@@ -43,8 +44,7 @@ class Runner : public PerfRunner<CgPerfResult> {
         most_iterations_(settings.max_iterations),
         solves_(static_cast<std::size_t>(settings.solves)),
         sell_(settings.sell),
-        ones_(settings.ones),
-        launches_(settings.launches) {}
+        ones_(settings.ones) {}
 
   void run(benchmark::State& state, CgPerfResult& result) override {
     try {
@@ -100,13 +100,13 @@ class Runner : public PerfRunner<CgPerfResult> {
     b_ = Vector("b", A_.numRows());
     x_ = Vector("x", A_.numRows());
     const auto b = Kokkos::create_mirror(b_);
-    std::uint64_t bits = 777;
-    for (std::size_t i = 0; i < b.extent(0); ++i) {
-      bits = bits * 6364136223846793005ULL + 1442695040888963407ULL;
-      b(i) =
-          Scalar(ones_ ? 1.0 : static_cast<double>(bits >> 40) * 0x1p-24 - 0.5);
-    }
-    Kokkos::deep_copy(b_, b);
+    Kokkos::deep_copy(b_, Scalar(1));
+    if (!ones_)
+      draw_vectors(exec_,
+                   Kokkos::View<Scalar**, Kokkos::LayoutLeft, Space>(
+                       b_.data(), b_.extent(0), 1),
+                   777, 0);
+    Kokkos::deep_copy(b, b_);
     // What a solve of a system in the host's (pageable) memory would move.
     const auto row_map = Kokkos::create_mirror(A_.graph.row_map);
     const auto entries = Kokkos::create_mirror(A_.graph.entries);
@@ -166,7 +166,6 @@ class Runner : public PerfRunner<CgPerfResult> {
       CgOptions options;
       options.relative_tolerance = tolerance;
       options.max_iterations = iterations;
-      options.launches = launches_;
       if (!own_ || own_->rows() != A->rows() ||
           own_->options().relative_tolerance != tolerance ||
           own_->options().max_iterations != iterations)
@@ -254,7 +253,6 @@ class Runner : public PerfRunner<CgPerfResult> {
   std::size_t solves_;
   SellOptions sell_;
   bool ones_;
-  int launches_;
   int size_ = 0;
   Matrix A_;
   Vector b_, x_;

@@ -2,18 +2,16 @@
 #ifndef STRATA_PERF_BAND_HPP
 #define STRATA_PERF_BAND_HPP
 
-#include <Kokkos_Core.hpp>
 #include <cmath>
 #include <detail/Strata_PerfBandOptions.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <memory>
-#include <string>
 
 namespace Strata {
 namespace PerfTest {
 
-/// One algorithm on one system, or batch. Times in microseconds; the relative
-/// error is the distance from the all-ones solution.
+/// One algorithm on one system. Times in microseconds; the relative error is
+/// the distance from the all-ones solution.
 struct BandResult : PerfResult {
   BandCase sizes;
   int rhs = 0;
@@ -21,15 +19,9 @@ struct BandResult : PerfResult {
   double total_us = NAN;  ///< of both
 };
 
-/// Makes the systems of one scalar type and runs the algorithms on them.
-class BandRunner : public PerfRunner<BandResult> {
- public:
-  /// The library of the LAPACK that was found.
-  virtual std::string lapack() const = 0;
-};
-/// @throws OptionError
 template <class Scalar>
-std::unique_ptr<BandRunner> make_band_runner(const BandPerfOptions& options);
+std::unique_ptr<PerfRunner<BandResult>> make_band_runner(
+    const BandPerfOptions& options);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -21,8 +21,6 @@ struct BandCase {
 struct BandPerfOptions : CommonOptions {
   std::vector<BandCase> cases;
   std::vector<int> rhs{1};
-  std::string lapack;  ///< a library; empty: one of those usually installed
-  int batch = 1;
   double max_host_seconds = 20;
 };
 
@@ -37,7 +35,7 @@ inline std::string lapack_band_name(const std::string& scalar) {
   return lapack_letter(scalar) + std::string("gbsv");
 }
 inline std::vector<std::string> band_algorithms(const std::string& scalar) {
-  return {"strata", "strata_pivoting", "strata_host", lapack_band_name(scalar),
+  return {"strata", "strata_pivoting", lapack_band_name(scalar),
           "cusolver_dense"};
 }
 /// Those that run by name only: see Strata_PerfBandRowByRow.hpp.
@@ -61,18 +59,12 @@ dense LU, and ends with a table.
                       sides apart (kl/ku: 3/40)
   --rhs M,...         right-hand sides (1)
   --scalar S          float | double (default) | complex_float | complex_double
-  --batch K           K systems of each size in one call (1), generated ones.
-                      LAPACK then takes a system a host thread at a time, each
-                      in one thread; cuSOLVER's dense LU is left out
-  --algorithms LIST   of strata, strata_pivoting, strata_host, dgbsv (sgbsv,
-                      cgbsv, zgbsv in the other scalars), cusolver_dense;
-                      default: all that there are. By name only, Biondo's
-                      programs: row_by_row (one thread of the host),
-                      row_by_row_rhs (threads share the right-hand sides),
-                      row_by_row_parallel (each step a launch)
-  --lapack FILE       shared library with dgbtrf and dgbtrs (or those of the
-                      scalar); default: OpenBLAS, else LAPACK, where the system
-                      has one
+  --algorithms LIST   of strata, strata_pivoting, dgbsv (sgbsv, cgbsv, zgbsv in
+                      the other scalars), cusolver_dense; default: all that
+                      there are. By name only, Biondo's programs: row_by_row
+                      (one thread of the host), row_by_row_rhs (threads share
+                      the right-hand sides), row_by_row_parallel (each step a
+                      launch)
   --max-host-seconds S
                       leaves dgbsv out where it is likely to take longer (20),
                       and so row_by_row
@@ -141,8 +133,8 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   std::string algorithms;
   for (const auto& [flag, value] :
        take_flags(argc, argv,
-                  {"--size", "--bandwidth", "--rhs", "--algorithms", "--batch",
-                   "--lapack", "--max-host-seconds", "--scalar", "--table"})) {
+                  {"--size", "--bandwidth", "--rhs", "--algorithms",
+                   "--max-host-seconds", "--scalar", "--table"})) {
     if (take_common_flag(flag, value, options)) continue;
     if (flag == "--size") {
       sizes = list_parts(value);
@@ -154,10 +146,6 @@ inline BandPerfOptions parse_band_options(int& argc, char** argv) {
         options.rhs.push_back(static_cast<int>(whole_size(flag, part, 1)));
     } else if (flag == "--algorithms") {
       algorithms = value;
-    } else if (flag == "--batch") {
-      options.batch = whole_number(flag, value, 1, 1 << 24);
-    } else if (flag == "--lapack") {
-      options.lapack = value;
     } else {
       options.max_host_seconds = positive_number(flag, value, 0);
     }

@@ -2,117 +2,109 @@
 #ifndef STRATA_PERF_BAND_PEERS_HPP
 #define STRATA_PERF_BAND_PEERS_HPP
 
-#include <dlfcn.h>
-
-#include <Kokkos_Core.hpp>
-#include <cctype>
-#include <core/device/Backend.hpp>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <stdexcept>
-#include <string>
+#include <detail/Strata_PerfBandProblem.hpp>
 #include <vector>
+
+#ifdef STRATA_PERF_LAPACK
+#include <detail/Strata_PerfLapack.hpp>
+#endif
+#ifdef STRATA_PERF_CUSOLVER
+#include <detail/Strata_PerfCusolver.hpp>
+#endif
 
 namespace Strata {
 namespace PerfTest {
 
-/// A shared library that is looked for when the program runs.
-class OptionalLibrary {
- public:
-  /// The first of `names` that there is.
-  explicit OptionalLibrary(const std::vector<std::string>& names) {
-    for (const auto& name : names)
-      if (!handle_ && !name.empty()) {
-        handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle_) name_ = name;
-      }
-  }
-  OptionalLibrary(const OptionalLibrary&) = delete;
-  OptionalLibrary& operator=(const OptionalLibrary&) = delete;
+#ifdef STRATA_PERF_LAPACK
+/// LAPACK's band factorisation and substitution on the host.
+template <class Scalar>
+class LapackBand : public BandAlgorithm<Scalar> {
+  using Block = typename BandAlgorithm<Scalar>::Block;
+  using OnHost = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-  bool loaded() const { return handle_ != nullptr; }
-  const std::string& name() const { return name_; }
-  /// Sets `function` to the symbol; false where there is none.
-  template <class Function>
-  bool find(const char* symbol, Function*& function) const {
-    function = handle_ ? reinterpret_cast<Function*>(::dlsym(handle_, symbol))
-                       : nullptr;
-    return function != nullptr;
+ public:
+  explicit LapackBand(const BandCase& sizes)
+      : n_(static_cast<int>(sizes.n)),
+        kl_(static_cast<int>(sizes.kl)),
+        ku_(static_cast<int>(sizes.ku)),
+        lines_(2 * kl_ + ku_ + 1),
+        factors_("factors", lines_, n_),
+        pivots_(n_) {}
+
+  double time_factor(const Block& ab) override {
+    const auto band =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ab);
+    // gbtrf's storage has room for kl more diagonals.
+    const auto stored = Kokkos::subview(
+        factors_, std::make_pair(kl_, kl_ + kl_ + ku_ + 1), Kokkos::ALL);
+    return median_after([&] { Kokkos::deep_copy(stored, band); },
+                        [&] {
+                          int info = 0;
+                          Lapack<Scalar>::gbtrf(&n_, &n_, &kl_, &ku_,
+                                                factors_.data(), &lines_,
+                                                pivots_.data(), &info);
+                          check_lapack("gbtrf", info);
+                        });
+  }
+  double time_solve(const Block& b, const Block& x) override {
+    const auto host_b =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
+    const OnHost host_x("x", b.extent(0), b.extent(1));
+    const int columns = static_cast<int>(b.extent(1));
+    const double taken = median_after(
+        [&] { Kokkos::deep_copy(host_x, host_b); },
+        [&] {
+          int info = 0;
+          Lapack<Scalar>::gbtrs("N", &n_, &kl_, &ku_, &columns, factors_.data(),
+                                &lines_, pivots_.data(), host_x.data(), &n_,
+                                &info, 1);
+          check_lapack("gbtrs", info);
+        });
+    Kokkos::deep_copy(x, host_x);
+    return taken;
   }
 
  private:
-  // Kept to the end of the program: its threads may still run.
-  void* handle_ = nullptr;
-  std::string name_;
+  int n_, kl_, ku_, lines_;
+  OnHost factors_;
+  std::vector<int> pivots_;
 };
+#endif
 
-/// cuSOLVER's LU of the dense matrix, on the device.
-template <class Scalar, class ExecutionSpace>
-class CusolverDense {
+#ifdef STRATA_PERF_CUSOLVER
+/// cuSOLVER's LU of the dense matrix.
+template <class Scalar>
+class CusolverDense : public BandAlgorithm<Scalar> {
+  using Block = typename BandAlgorithm<Scalar>::Block;
+  using Space = typename BandAlgorithm<Scalar>::Space;
+
  public:
-  using Memory = typename ExecutionSpace::memory_space;
-  /// n x columns x 1
-  using Block = Kokkos::View<Scalar***, Kokkos::LayoutLeft, Memory>;
+  explicit CusolverDense(const BandCase& sizes)
+      : sizes_(sizes), solver_(sizes.n) {}
 
-  /// @param letter of the scalar type in cuSOLVER's names
-  explicit CusolverDense(char letter) : library_(names()) {
-    const std::string stem =
-        "cusolverDn" + std::string(1, static_cast<char>(std::toupper(letter)));
-    usable_ =
-        library_.find("cusolverDnCreate", create_) &&
-        library_.find((stem + "getrf_bufferSize").c_str(), buffer_size_) &&
-        library_.find((stem + "getrf").c_str(), getrf_) &&
-        library_.find((stem + "getrs").c_str(), getrs_);
+  double time_factor(const Block& ab) override {
+    return median_after(
+        [&] {
+          Kokkos::parallel_for(
+              "fill_dense",
+              Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
+                  0, sizes_.n * sizes_.n),
+              FillDenseOfBand<Scalar, Block>{ab, solver_.lu, sizes_.kl,
+                                             sizes_.ku});
+          Kokkos::fence();
+        },
+        [&] { solver_.factor(); });
   }
-  bool usable() const { return usable_; }
-
-  void factor(const Block& a) {
-    const int n = static_cast<int>(a.extent(0));
-    // The library's handle works on the default stream: all of ours is done.
-    Kokkos::fence();
-    if (!handle_) check(create_(&handle_), "cusolverDnCreate");
-    int size = 0;
-    check(buffer_size_(handle_, n, n, a.data(), n, &size), "getrf_bufferSize");
-    if (static_cast<int>(work_.extent(0)) < size)
-      work_ = decltype(work_)("cusolver workspace", size);
-    if (static_cast<int>(pivots_.extent(0)) < n + 1)
-      pivots_ = decltype(pivots_)("cusolver pivots", n + 1);
-    check(getrf_(handle_, n, n, a.data(), n, work_.data(), pivots_.data(),
-                 pivots_.data() + n),
-          "getrf");
-    Kokkos::fence();
-  }
-  void solve(const Block& a, const Block& b) {
-    const int n = static_cast<int>(a.extent(0));
-    Kokkos::fence();
-    check(getrs_(handle_, 0, n, static_cast<int>(b.extent(1)), a.data(), n,
-                 pivots_.data(), b.data(), n, pivots_.data() + n),
-          "getrs");
-    Kokkos::fence();
+  double time_solve(const Block& b, const Block& x) override {
+    return median_after([&] { Kokkos::deep_copy(x, b); },
+                        [&] { solver_.solve(x); });
   }
 
  private:
-  static std::vector<std::string> names() {
-    if (!Detail::is_gpu<ExecutionSpace>) return {};
-    return {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"};
-  }
-  static void check(int status, const char* what) {
-    if (status != 0)
-      throw std::runtime_error("cuSOLVER, " + std::string(what) + ": status " +
-                               std::to_string(status));
-  }
-  OptionalLibrary library_;
-  bool usable_ = false;
-  void* handle_ = nullptr;
-  int (*create_)(void**) = nullptr;
-  int (*buffer_size_)(void*, int, int, void*, int, int*) = nullptr;
-  int (*getrf_)(void*, int, int, void*, int, void*, int*, int*) = nullptr;
-  int (*getrs_)(void*, int, int, int, const void*, int, const int*, void*, int,
-                int*) = nullptr;
-  Kokkos::View<Scalar*, Memory> work_;
-  Kokkos::View<int*, Memory> pivots_;
+  BandCase sizes_;
+  CusolverLu<Scalar> solver_;
 };
+#endif
 
 }  // namespace PerfTest
 }  // namespace Strata

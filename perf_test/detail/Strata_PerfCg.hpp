@@ -41,7 +41,6 @@ struct CgSettings {
       3;  ///< timed at least; 1: the first one, with nothing to warm up
   SellOptions sell;   ///< the form of A
   bool ones = false;  ///< b is all ones, else random
-  int launches = 0;   ///< of CgOptions
 };
 
 /// @param bandwidth of copies, bytes a second

@@ -191,6 +191,15 @@ inline double parse_limit(const std::string& flag, const std::string& value,
   return number;
 }
 
+/// Name of an accuracy that needs no digits. @throws OptionError
+inline std::string accuracy_name(const std::string& flag,
+                                 const std::string& value) {
+  if (accuracy_from_string(value) == Accuracy::relaxed)
+    throw OptionError(flag, "relaxed has digits to choose",
+                      "use rowwise or componentwise");
+  return value;
+}
+
 inline Reorder reorder_from_string(const std::string& name) {
   if (name == "none") return Reorder::none;
   if (name == "level") return Reorder::level;
@@ -207,21 +216,14 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   std::string algorithms;
   for (const auto& [flag, value] : take_flags(
            argc, argv,
-           with_flags(
-               {"--factor", "--reorder", "--algorithms", "--rhs",
-                "--max-plan-bytes", "--max-plan-ratio", "--accuracy",
-                "--accuracy-digits", "--merged-levels", "--max-subgraph-rows",
-                "--team-size", "--solves", "--changed-entries"},
-               common_flags()),
-           {"--explain", "--transfers", "--compare-transfers",
-            "--enqueue-updates"})) {
+           with_flags({"--factor", "--reorder", "--algorithms", "--rhs",
+                       "--max-plan-bytes", "--accuracy", "--merged-levels",
+                       "--max-subgraph-rows", "--solves", "--changed-entries"},
+                      common_flags()),
+           {"--explain", "--transfers", "--compare-transfers"})) {
     if (take_common_flag(flag, value, options, false)) continue;
     if (flag == "--explain") {
       options.explain = true;
-      continue;
-    }
-    if (flag == "--enqueue-updates") {
-      options.wishes.enqueue_updates = true;
       continue;
     }
     if (flag == "--transfers" || flag == "--compare-transfers") {
@@ -242,19 +244,12 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     } else if (flag == "--max-plan-bytes") {
       options.wishes.bytes =
           static_cast<std::size_t>(parse_limit(flag, value, true));
-    } else if (flag == "--max-plan-ratio") {
-      options.wishes.ratio = parse_limit(flag, value, false);
     } else if (flag == "--accuracy") {
-      accuracy_from_string(value);
-      options.wishes.accuracy = value;
-    } else if (flag == "--accuracy-digits") {
-      options.wishes.accuracy_digits = parse_limit(flag, value, false);
+      options.wishes.accuracy = accuracy_name(flag, value);
     } else if (flag == "--merged-levels") {
       options.wishes.merged_levels = whole_number(flag, value, 0, 1 << 30);
     } else if (flag == "--max-subgraph-rows") {
       options.wishes.max_subgraph_rows = whole_number(flag, value, 0, 1 << 30);
-    } else if (flag == "--team-size") {
-      options.wishes.team_size = whole_number(flag, value, 0, 1024);
     } else if (flag == "--solves") {
       options.timing.solves = whole_number(flag, value, 1, 1000000);
     } else {
@@ -291,18 +286,14 @@ inline std::string usage() {
                         cusparse_spsv_sell, SpSV on sliced ELL, which ends the
                         program on some matrices
   --rhs N             right-hand sides solved at once (default 1)
-  --max-plan-bytes N  memory that a plan of ours may hold; what does not fit is
-  --max-plan-ratio R  left out by automatic and fails by name; R: times the CRS
-                      matrix (default: no limit)
-  --accuracy A        rowwise (default) | componentwise | relaxed
-  --accuracy-digits D of relaxed: what solves promise (docs/accuracy.md)
+  --max-plan-bytes N  memory that a plan of ours may hold (default: no limit); what
+                      does not fit is left out by automatic and fails by name
+  --accuracy A        rowwise (default) | componentwise: what solves promise
+                      (docs/accuracy.md)
   --merged-levels K   level sets merged into one; 1: none are (default: what
                       the analysis finds best)
-  --enqueue-updates   time enqueue_update_values in place of update_values, and
-                      solves of plans made for that
   --max-subgraph-rows N  rows of a sub-graph at most, Picciau et al.'s n_max
                       (default: what a team's scratch holds)
-  --team-size N       threads of a team of subgraphs (default: 256 on a GPU)
   --scalar S          float | double (default) | complex_float | complex_double
   --transfers         b comes from the host's memory and x goes back to it in each
                       solve; both copies are timed. The serial peer needs none

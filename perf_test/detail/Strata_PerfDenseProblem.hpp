@@ -7,6 +7,7 @@
 #include <core/device/NotReady.hpp>
 #include <core/scalar/CounterRandom.hpp>
 #include <detail/Strata_PerfDense.hpp>
+#include <detail/Strata_PerfParts.hpp>
 #include <kernels/dense/DenseRef.hpp>
 #include <limits>
 
@@ -39,16 +40,6 @@ struct DenseEntries {
   }
 };
 
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar from_parts(double re, double im) {
-  if constexpr (Detail::ScalarWords<Scalar>::count == 2) {
-    using R = typename Detail::ScalarWords<Scalar>::Word;
-    return Scalar(static_cast<R>(re), static_cast<R>(im));
-  } else {
-    return static_cast<Scalar>(re);
-  }
-}
-
 /// Fills rows x (some columns); identity where `unit`.
 template <class Scalar>
 struct FillDense {
@@ -74,32 +65,14 @@ struct RowResidual {
   Kokkos::View<double*> residual, row_sum;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    double re = 0, im = 0, sum = 0;
+    auto difference = -in_double(b(i, column));
+    double sum = 0;
     for (std::int64_t k = 0; k < n; ++k) {
-      add(a(i, k), x(k, column), re, im);
+      difference += in_double(a(i, k)) * in_double(x(k, column));
       sum += Detail::magnitude(a(i, k));
     }
-    add(b(i, column), Scalar(-1), re, im);
-    residual(i) = Detail::magnitude(re) + Detail::magnitude(im);
+    residual(i) = sum_of_parts(difference);
     row_sum(i) = sum;
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION static void add(double x, double y, double& re,
-                                         double&) {
-    re += x * y;
-  }
-  KOKKOS_INLINE_FUNCTION static void add(float x, float y, double& re,
-                                         double&) {
-    re += static_cast<double>(x) * static_cast<double>(y);
-  }
-  template <class R>
-  KOKKOS_INLINE_FUNCTION static void add(const Kokkos::complex<R>& x,
-                                         const Kokkos::complex<R>& y,
-                                         double& re, double& im) {
-    const double xr = x.real(), xi = x.imag(), yr = y.real(), yi = y.imag();
-    re += xr * yr - xi * yi;
-    im += xr * yi + xi * yr;
   }
 };
 

@@ -7,8 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <detail/Strata_PerfOptions.hpp>
-#include <fstream>
-#include <ostream>
+#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,26 +125,16 @@ inline std::vector<std::string> with_flags(
   return own;
 }
 
-/// What Google Benchmark's flags say of its output.
-struct OutputFlags {
-  bool display_for_people = true;  ///< else standard output has to stay pure
-  /// Of --benchmark_out: its name and format, both empty where there is none.
-  std::string file, file_format;
-};
-inline OutputFlags output_flags(int argc, char** argv) {
-  OutputFlags flags;
-  std::string format = "json";
+/// Where a program writes for people: standard output, unless Google Benchmark
+/// is told to write JSON or CSV there.
+inline std::ostream& stream_for_people(int argc, char** argv) {
+  bool on_stdout = true;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     if (starts_with(flag, "--benchmark_format="))
-      flags.display_for_people = flag == "--benchmark_format=console";
-    const std::string value =
-        flag.substr(std::min(flag.find('='), flag.size() - 1) + 1);
-    if (starts_with(flag, "--benchmark_out=")) flags.file = value;
-    if (starts_with(flag, "--benchmark_out_format=")) format = value;
+      on_stdout = flag == "--benchmark_format=console";
   }
-  if (!flags.file.empty()) flags.file_format = format;
-  return flags;
+  return on_stdout ? std::cout : std::cerr;
 }
 
 }  // namespace PerfTest

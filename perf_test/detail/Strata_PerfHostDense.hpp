@@ -3,32 +3,10 @@
 #define STRATA_PERF_HOST_DENSE_HPP
 
 #include <detail/Strata_PerfDenseProblem.hpp>
-#include <stdexcept>
 #include <utility>
 
 #ifdef STRATA_PERF_LAPACK
-extern "C" {
-void sgesv_(const int*, const int*, void*, const int*, int*, void*, const int*,
-            int*);
-void dgesv_(const int*, const int*, void*, const int*, int*, void*, const int*,
-            int*);
-void cgesv_(const int*, const int*, void*, const int*, int*, void*, const int*,
-            int*);
-void zgesv_(const int*, const int*, void*, const int*, int*, void*, const int*,
-            int*);
-void sgetrf_(const int*, const int*, void*, const int*, int*, int*);
-void sgetri_(const int*, void*, const int*, const int*, void*, const int*,
-             int*);
-void dgetrf_(const int*, const int*, void*, const int*, int*, int*);
-void dgetri_(const int*, void*, const int*, const int*, void*, const int*,
-             int*);
-void cgetrf_(const int*, const int*, void*, const int*, int*, int*);
-void cgetri_(const int*, void*, const int*, const int*, void*, const int*,
-             int*);
-void zgetrf_(const int*, const int*, void*, const int*, int*, int*);
-void zgetri_(const int*, void*, const int*, const int*, void*, const int*,
-             int*);
-}
+#include <detail/Strata_PerfLapack.hpp>
 #endif
 
 namespace Strata {
@@ -113,13 +91,9 @@ class LapackGesv : public HostDenseAlgorithm<Scalar> {
     const int columns = static_cast<int>(x_.extent(1));
     pivots_.resize(n);
     int info = 0;
-    const auto gesv = std::is_same<Scalar, float>::value    ? sgesv_
-                      : std::is_same<Scalar, double>::value ? dgesv_
-                      : sizeof(Scalar) == 8                 ? cgesv_
-                                                            : zgesv_;
-    gesv(&n, &columns, work_.data(), &n, pivots_.data(), x_.data(), &n, &info);
-    if (info != 0)
-      throw std::runtime_error("gesv: info " + std::to_string(info));
+    Lapack<Scalar>::gesv(&n, &columns, work_.data(), &n, pivots_.data(),
+                         x_.data(), &n, &info);
+    check_lapack("gesv", info);
   }
 
  private:
@@ -140,24 +114,14 @@ class LapackGetri : public HostDenseAlgorithm<Scalar> {
   }
   void run() override {
     std::copy(a_.data(), a_.data() + a_.size(), x_.data());
-    constexpr bool is_float = std::is_same<Scalar, float>::value;
-    constexpr bool is_double = std::is_same<Scalar, double>::value;
-    const auto getrf = is_float              ? sgetrf_
-                       : is_double           ? dgetrf_
-                       : sizeof(Scalar) == 8 ? cgetrf_
-                                             : zgetrf_;
-    const auto getri = is_float              ? sgetri_
-                       : is_double           ? dgetri_
-                       : sizeof(Scalar) == 8 ? cgetri_
-                                             : zgetri_;
     const int n = static_cast<int>(a_.extent(0));
     const int room = static_cast<int>(room_.size());
     int info = 0;
-    getrf(&n, &n, x_.data(), &n, pivots_.data(), &info);
-    if (info == 0)
-      getri(&n, x_.data(), &n, pivots_.data(), room_.data(), &room, &info);
-    if (info != 0)
-      throw std::runtime_error("getri: info " + std::to_string(info));
+    Lapack<Scalar>::getrf(&n, &n, x_.data(), &n, pivots_.data(), &info);
+    check_lapack("getrf", info);
+    Lapack<Scalar>::getri(&n, x_.data(), &n, pivots_.data(), room_.data(),
+                          &room, &info);
+    check_lapack("getri", info);
   }
 
  private:

@@ -44,13 +44,6 @@ struct KrylovPerfResult : PerfResult {
   /// New values of preconditioner and product, and solves.
   double total_us = NAN;
   double ready_us = NAN;  ///< from the first matrix to being ready to apply
-  // Of a run of its own, in which the host waits for each part.
-  double products_us = NAN;
-  double vectors_us = NAN;  ///< reductions and vector updates of the solves
-  double apply_us = NAN;    ///< of the preconditioner
-  double numeric_us = NAN;  ///< the numeric phase alone
-  double solver_values_us = NAN;   ///< the rest of the preconditioner's values
-  double product_values_us = NAN;  ///< new values of the product
 };
 
 /// Every preconditioner of any build, ours first.
@@ -82,11 +75,6 @@ class StepPreconditioner {
   virtual void update_values(const Matrix& A) = 0;
   /// z = M^-1 r.
   virtual void apply(const Vector& r, const Vector& z) = 0;
-
-  /// What numeric() needs beside make_ready().
-  virtual void prepare_numeric() {}
-  /// The numeric phase of update_values() alone.
-  virtual void numeric(const Matrix& A) = 0;
 };
 
 /// Makes the preconditioner of that name, each family in a file of its own.

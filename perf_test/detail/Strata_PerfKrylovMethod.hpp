@@ -30,18 +30,6 @@ struct Plugged {
   }
 };
 
-/// An operator whose seconds are added up: the host waits before and after.
-template <class Operator>
-struct Timed {
-  const Operator& of;
-  double& spent;
-
-  template <class Space, class Vector>
-  void apply(const Space& exec, const Vector& from, const Vector& to) const {
-    spent += seconds(exec, 1, [&] { of.apply(exec, from, to); });
-  }
-};
-
 /// One of our solvers, with its workspace. All preconditioners get the same
 /// one.
 template <class Scalar, class Space>

@@ -19,13 +19,13 @@ namespace PerfTest {
 /// @param usage    the text of --help
 /// @param parse    (argc, argv) -> options with a member `help`; takes its
 ///                 flags out
-/// @param run_all  (options, output flags) -> exit code
+/// @param run_all  (options, stream for people) -> exit code
 /// @return 1 where an exception ends it, or a flag is nobody's
 template <class Usage, class Parse, class RunAll>
 int perf_main(const char* program, int argc, char** argv, const Usage& usage,
               const Parse& parse, const RunAll& run_all) {
   try {
-    const OutputFlags output = output_flags(argc, argv);
+    std::ostream& people = stream_for_people(argc, argv);
     const auto options = parse(argc, argv);
     if (options.help) {
       std::cout << usage();
@@ -36,7 +36,7 @@ int perf_main(const char* program, int argc, char** argv, const Usage& usage,
     Kokkos::ScopeGuard guard(argc, argv);
     // Each library has taken what it knows by now.
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-    return run_all(options, output);
+    return run_all(options, people);
   } catch (const std::exception& error) {
     std::cerr << program << ": " << error.what() << '\n';
     return EXIT_FAILURE;

@@ -37,16 +37,11 @@ struct CommonOptions {
 
 /// What our plans are asked for.
 struct PlanWishes {
-  /// Memory that they may hold; 0: no limit. `ratio` is of the CRS matrix.
-  std::size_t bytes = 0;
-  double ratio = 0;
+  std::size_t bytes = 0;  ///< memory that they may hold; 0: no limit
   /// TriangularOptions of these names.
   std::string accuracy = "rowwise";
-  double accuracy_digits = 0;
   int merged_levels = 0;
   int max_subgraph_rows = 0;
-  int team_size = 0;
-  bool enqueue_updates = false;
 };
 
 /// Whether b comes from the host's memory and x goes back to it in each solve.

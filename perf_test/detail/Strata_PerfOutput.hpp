@@ -20,8 +20,10 @@ namespace PerfTest {
 /// That all that was written to `out` has arrived. @throws FileError
 inline void require_written(std::ostream& out, const std::string& name,
                             const std::string& remedy) {
-  errno = 0;
-  out.flush();
+  if (out) {
+    errno = 0;
+    out.flush();
+  }
   if (out) return;
   const int reason = errno;
   throw FileError(
@@ -39,8 +41,7 @@ inline void require_printed(std::ostream& people) {
 }
 
 /// The CSV file of --table. It is opened, and its header written, before
-/// anything is measured: a file that can't be written is told then. What ends
-/// the program early loses the line of the measurement under way alone.
+/// anything is measured: a file that can't be written is told then.
 template <class Result>
 class TableFile {
  public:
@@ -49,10 +50,8 @@ class TableFile {
 
   /// @param path empty: there is to be none. @throws FileError
   TableFile(const std::string& path, Write write)
-      : path_(path), write_(std::move(write)) {
-    if (path_.empty()) return;
-    header_ = text({});
-    open();
+      : path_(path), write_(std::move(write)), header_(text({})) {
+    rewrite({});
   }
   /// Lines of more results. @throws FileError
   void append(const std::vector<Result>& results) {
@@ -60,40 +59,16 @@ class TableFile {
     file_ << text(results).substr(header_.size());
     require();
   }
-  /// Lines of the results before `next`, which is about to be measured.
-  /// @param results all of them @throws FileError
-  void append_before(const std::vector<Result>& results, const Result& next) {
-    const auto end = static_cast<std::size_t>(&next - results.data());
-    if (end < written_) out_of_order_ = true;
-    append_until(results, end);
-  }
-  /// Lines of the others, and once more all of them where
-  /// --benchmark_enable_random_interleaving has mixed them.
-  void append_rest(const std::vector<Result>& results) {
-    if (out_of_order_ && !path_.empty()) {
-      file_.close();
-      open();
-      written_ = 0;
-    }
-    append_until(results, results.size());
+  /// The header and lines of these results alone. @throws FileError
+  void rewrite(const std::vector<Result>& results) {
+    if (path_.empty()) return;
+    file_ = std::ofstream(path_);
+    // Keeps the reason.
+    if (file_) file_ << text(results);
+    require();
   }
 
  private:
-  void open() {
-    errno = 0;
-    file_.open(path_);
-    // Keeps the reason.
-    if (file_) file_ << header_;
-    require();
-  }
-  void append_until(const std::vector<Result>& results, std::size_t end) {
-    if (end <= written_) return;
-    const auto from = [&](std::size_t index) {
-      return results.begin() + static_cast<std::ptrdiff_t>(index);
-    };
-    append({from(written_), from(end)});
-    written_ = end;
-  }
   std::string text(const std::vector<Result>& results) const {
     std::ostringstream out;
     write_(out, results);
@@ -104,21 +79,11 @@ class TableFile {
                     "check the path given to --table, and the space there");
   }
 
-  std::string path_, header_;
+  std::string path_;
   Write write_;
+  std::string header_;
   std::ofstream file_;
-  std::size_t written_ = 0;  ///< results that have had their lines
-  bool out_of_order_ = false;
 };
-
-/// That a file may be written later: it is made where there is none, and left
-/// as it is where there is one. @throws FileError
-inline void require_writable(const std::string& path, const std::string& flag) {
-  std::ofstream file(path, std::ios::app);
-  if (!file)
-    throw FileError(path, "can't be written",
-                    "check the path given to " + flag);
-}
 
 }  // namespace PerfTest
 }  // namespace Strata

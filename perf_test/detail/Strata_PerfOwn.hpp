@@ -14,19 +14,7 @@ namespace Strata {
 namespace PerfTest {
 
 inline PlanFacts plan_facts(const TriangularReport& report) {
-  PlanFacts facts;
-  facts.chosen = to_string(report.algorithm);
-  facts.subgraphs = report.subgraphs;
-  facts.subgraph_levels = report.subgraph_levels;
-  facts.external_share = report.external_share;
-  facts.plan_bytes = report.plan_bytes;
-  facts.merged_levels = report.merged_levels;
-  facts.growth = report.growth;
-  facts.unmerged_rows = report.unmerged_rows;
-  facts.longest_row = report.longest_row;
-  facts.partition = report.partition;
-  facts.max_subgraph_rows = report.max_subgraph_rows;
-  return facts;
+  return {report, to_string(report.algorithm), ""};
 }
 
 /// TriangularSolver with one of its algorithms.
@@ -42,12 +30,7 @@ class OwnSolver : public Algorithm<Scalar> {
     solver_.emplace(exec_, problem_.matrix, problem_.uplo, Diag::non_unit,
                     options_);
   }
-  void update() override {
-    if (options_.enqueue_updates)
-      solver_->enqueue_update_values(exec_, problem_.matrix);
-    else
-      solver_->update_values(exec_, problem_.matrix);
-  }
+  void update() override { solver_->update_values(exec_, problem_.matrix); }
   void solve() override {
     if (problem_.rhs() == 1)
       solver_->solve(exec_, Kokkos::subview(problem_.b, Kokkos::ALL(), 0),

@@ -8,9 +8,7 @@
 #include <core/device/DeviceInfo.hpp>
 #include <detail/Strata_PerfComparison.hpp>
 #include <detail/Strata_PerfOutput.hpp>
-#include <detail/Strata_PerfReporter.hpp>
 #include <detail/Strata_PerfRunner.hpp>
-#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,9 +56,8 @@ void set_counters(benchmark::State& state, const Columns<Result>& columns,
 /// @return the exit code
 template <class Result>
 int run_program(const std::string& name, Program<Result> program,
-                PerfRunner<Result>& runner, const OutputFlags& output) {
+                PerfRunner<Result>& runner, std::ostream& people) {
   using Space = Kokkos::DefaultExecutionSpace;
-  std::ostream& people = output.display_for_people ? std::cout : std::cerr;
   std::vector<Result>& results = program.results;
   TableFile<Result> table(
       program.table_file,
@@ -72,10 +69,16 @@ int run_program(const std::string& name, Program<Result> program,
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   for (const auto& [key, value] : program.context)
     benchmark::AddCustomContext(key, value);
-  for (Result& result : results) {
+  // Results that have had their lines: what ends the program early loses that
+  // of the measurement under way alone.
+  auto written = results.begin();
+  for (auto next = results.begin(); next != results.end(); ++next) {
+    Result& result = *next;
     auto* const registered = benchmark::RegisterBenchmark(
-        benchmark_name(name, result).c_str(), [&](benchmark::State& state) {
-          table.append_before(results, result);
+        benchmark_name(name, result).c_str(),
+        [&, next](benchmark::State& state) {
+          if (next > written) table.append({written, next});
+          written = std::max(written, next);
           runner.run(state, result);
           if (!result.timed()) return;
           if (result.outcome == Outcome::wrong) state.SetLabel("WRONG");
@@ -84,7 +87,9 @@ int run_program(const std::string& name, Program<Result> program,
     registered->UseManualTime()->Unit(benchmark::kMicrosecond);
     if (program.iterations > 0) registered->Iterations(program.iterations);
   }
-  run_benchmarks(output);
+  people << "device: " << Detail::device_name(Space()) << '\n';
+  require_printed(people);
+  benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (std::any_of(results.begin(), results.end(), [](const Result& r) {
         return r.outcome != Outcome::not_run;
@@ -95,7 +100,8 @@ int run_program(const std::string& name, Program<Result> program,
     people << program.notes;
   }
   require_printed(people);
-  table.append_rest(results);
+  // Once more, as --benchmark_enable_random_interleaving mixes them.
+  table.rewrite(results);
   return exit_code(results);
 }
 

@@ -2,6 +2,7 @@
 #ifndef STRATA_PERF_RESULT_HPP
 #define STRATA_PERF_RESULT_HPP
 
+#include <Strata_TriangularReport.hpp>
 #include <cmath>
 #include <cstdint>
 #include <detail/Strata_PerfOptions.hpp>
@@ -54,20 +55,11 @@ struct PerfResult {
   }
 };
 
-/// What an algorithm's plan looks like; only ours have one. Peers may have
+/// What an algorithm's plan looks like; only ours have a report. Peers may have
 /// parameters.
-struct PlanFacts {
-  std::string chosen;  ///< the algorithm that runs
-  std::int64_t subgraphs = 0;
-  int subgraph_levels = 0;
-  double external_share = 0;  ///< of the edges, 0 to 1
-  std::int64_t plan_bytes = 0;
-  int merged_levels = 1;  ///< level sets merged into one
-  double growth = 0;      ///< TriangularReport::growth
-  std::int64_t unmerged_rows = 0, longest_row = 0;
-  std::string partition;      ///< TriangularReport::partition
-  int max_subgraph_rows = 0;  ///< TriangularReport::max_subgraph_rows
-  std::string parameters;     ///< of Kokkos Kernels' handle, the fastest ones
+struct PlanFacts : TriangularReport {
+  std::string chosen;      ///< the algorithm that runs
+  std::string parameters;  ///< of Kokkos Kernels' handle, the fastest ones
 };
 
 /// Of TriangularSolver::update_pattern, in microseconds.

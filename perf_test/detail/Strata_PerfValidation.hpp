@@ -18,7 +18,6 @@ namespace PerfTest {
 struct ValidationOptions {
   std::vector<std::string> families;  ///< empty: all
   std::string text;                   ///< that names have; empty: any
-  int part = 1, parts = 1;            ///< which share of the systems
   int per_family = 0;                 ///< the smallest so many; 0: all
   std::string scalar = "double";
   double milliseconds = 15;  ///< of timing, for each algorithm
@@ -109,14 +108,11 @@ inline std::vector<ValidationSystem> chosen_systems(
     all = std::move(smallest);
   }
   std::vector<ValidationSystem> chosen;
-  int index = 0;
-  for (const auto& system : all) {
-    if (!options.families.empty() &&
-        !is_one_of(options.families, system.family))
-      continue;
-    if (system.name().find(options.text) == std::string::npos) continue;
-    if (index++ % options.parts == options.part - 1) chosen.push_back(system);
-  }
+  for (const auto& system : all)
+    if ((options.families.empty() ||
+         is_one_of(options.families, system.family)) &&
+        system.name().find(options.text) != std::string::npos)
+      chosen.push_back(system);
   return chosen;
 }
 

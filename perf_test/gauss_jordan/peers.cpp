@@ -11,6 +11,27 @@
 namespace Strata {
 namespace PerfTest {
 
+#ifdef STRATA_PERF_CUSOLVER
+/// cuSOLVER's getrf and getrs on copies of A and B.
+template <class Scalar>
+class CusolverSolve : public DenseAlgorithm<Scalar> {
+ public:
+  explicit CusolverSolve(const DenseProblem<Scalar>& problem)
+      : problem_(problem), solver_(problem.n()) {}
+  void run() override {
+    const Kokkos::Cuda exec;
+    Kokkos::deep_copy(exec, solver_.lu, problem_.A);
+    Kokkos::deep_copy(exec, problem_.X, problem_.B);
+    solver_.factor();
+    solver_.solve(problem_.X);
+  }
+
+ private:
+  const DenseProblem<Scalar>& problem_;
+  CusolverLu<Scalar> solver_;
+};
+#endif
+
 template <class Scalar>
 std::unique_ptr<DenseAlgorithm<Scalar>> make_dense_peer(
     const std::string& name, const DenseProblem<Scalar>& problem) {

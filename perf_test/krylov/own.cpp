@@ -2,9 +2,7 @@
 // Our preconditioner of time steps for one scalar type, STRATA_PERF_SCALAR.
 #include <Kokkos_Core.hpp>
 #include <Strata_IncompleteFactorization.hpp>
-#include <Strata_IncompleteLu.hpp>
 #include <detail/Strata_PerfKrylov.hpp>
-#include <optional>
 
 namespace Strata {
 namespace PerfTest {
@@ -40,27 +38,11 @@ class OwnPreconditioner : public StepPreconditioner<Scalar> {
   void apply(const Vector& r, const Vector& z) override {
     factors_.apply(exec_, r, z);
   }
-  void prepare_numeric() override {
-    if (!phases_) phases_.emplace(exec_, problem_.matrix);
-  }
-  void numeric(const Matrix& A) override {
-    phases_->factors.compute(exec_, Detail::crs_arrays(A));
-  }
 
  private:
-  /// What is inside of update_values().
-  struct Phases {
-    Detail::NewCrsMatrix<Matrix> L, U;
-    Detail::IncompleteFactors<Scalar, Space> factors;
-
-    Phases(const Space& exec, const Matrix& A)
-        : factors(exec, Detail::crs_arrays(A), L, U) {}
-  };
-
   const FactorProblem<Scalar>& problem_;
   Space exec_;
   IncompleteFactorization<Scalar, Space> factors_;
-  std::optional<Phases> phases_;
 };
 
 }  // namespace

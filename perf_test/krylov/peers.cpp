@@ -30,7 +30,6 @@ class PeerPreconditioner : public StepPreconditioner<Scalar> {
   void apply(const Vector& r, const Vector& z) override {
     peer_.apply_to(r, z);
   }
-  void numeric(const Matrix& A) override { peer_.compute(A); }
 
  private:
   Peer peer_;

@@ -84,11 +84,6 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
     double seconds = 0, residual = 0;
     std::int64_t iterations = 0, restarts = 0;
   };
-  /// Seconds of the parts of all time steps.
-  struct Parts {
-    double solves = 0, products = 0, applications = 0, numeric = 0,
-           preconditioner = 0, product_values = 0;
-  };
 
  public:
   explicit Runner(const KrylovSettings& settings)
@@ -138,16 +133,6 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
     result.restarts = steps.restarts;
     result.relative_error = steps.residual;
 
-    M->prepare_numeric();
-    const Parts parts = run_parts(*M, product, method, b, x);
-    result.products_us = 1e6 * parts.products;
-    result.apply_us = 1e6 * parts.applications;
-    result.vectors_us =
-        1e6 * std::max(0., parts.solves - parts.products - parts.applications);
-    result.numeric_us = 1e6 * parts.numeric;
-    result.solver_values_us =
-        1e6 * std::max(0., parts.preconditioner - parts.numeric);
-    result.product_values_us = 1e6 * parts.product_values;
     result.outcome = Outcome::right;
 
     for (auto _ : state) state.SetIterationTime(1e-6 * result.total_us);
@@ -201,35 +186,6 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
       sum.residual = std::max(sum.residual, residual);
     }
     return sum;
-  }
-
-  /// The same with a wait of the host around each part.
-  Parts run_parts(Preconditioner& M, Product& product, Method& method,
-                  const Vector& b, const Vector& x) {
-    const Plugged<Scalar> plugged{&M};
-    Parts parts;
-    const Timed<Product> timed_product{product, parts.products};
-    const Timed<Plugged<Scalar>> timed_preconditioner{plugged,
-                                                      parts.applications};
-    const auto& A = problem_->matrix;
-    for (int step = 0; step < settings_.steps; ++step) {
-      set_step(step);
-      Kokkos::deep_copy(exec_, x, Scalar(0));
-      parts.numeric += seconds(exec_, 1, [&] { M.numeric(A); });
-      parts.preconditioner += seconds(exec_, 1, [&] { M.update_values(A); });
-      parts.product_values +=
-          seconds(exec_, 1, [&] { product.update_values(exec_, A); });
-      Solved solved;
-      double residual = 0;
-      int round = 0;
-      do {
-        parts.solves += seconds(exec_, 1, [&] {
-          solved =
-              method.solve(exec_, timed_product, timed_preconditioner, b, x);
-        });
-      } while (!is_there(step, ++round, solved, b, x, residual));
-    }
-    return parts;
   }
 
   static constexpr int most_rounds = 5;

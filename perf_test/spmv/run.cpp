@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <detail/Strata_PerfBlockEll.hpp>
+#include <detail/Strata_PerfParts.hpp>
+#include <detail/Strata_PerfRandomVectors.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <detail/Strata_PerfTriangle.hpp>
@@ -25,23 +27,6 @@ namespace Strata {
 namespace PerfTest {
 namespace {
 
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Kokkos::complex<double> wide(const Scalar& v) {
-  if constexpr (std::is_floating_point<Scalar>::value) {
-    return {static_cast<double>(v), 0};
-  } else {
-    return {static_cast<double>(v.real()), static_cast<double>(v.imag())};
-  }
-}
-template <class Scalar>
-Scalar narrow(double real, double imaginary) {
-  if constexpr (std::is_floating_point<Scalar>::value) {
-    return static_cast<Scalar>(real);
-  } else {
-    return Scalar(real, imaginary);
-  }
-}
-
 /// How far each element of y is from its row's sum in double (of float, exact
 /// products), over 8 (row length + 8) roundings of the sum of magnitudes. What
 /// is not finite is the worst.
@@ -57,16 +42,14 @@ struct ProductError {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& worst) const {
     const std::int64_t row = i % rows, column = i / rows;
     const auto begin = row_map(row), end = row_map(row + 1);
-    double real = 0, imaginary = 0, size = 0;
+    Kokkos::complex<double> sum(0);
+    double size = 0;
     for (auto k = begin; k < end; ++k) {
-      const auto term = wide(values(k)) * wide(x(entries(k), column));
-      real += term.real();
-      imaginary += term.imag();
-      size += fabs(term.real()) + fabs(term.imag());
+      const auto term = in_double(values(k)) * in_double(x(entries(k), column));
+      sum += term;
+      size += sum_of_parts(term);
     }
-    const auto found = wide(y(row, column));
-    const double off =
-        fabs(found.real() - real) + fabs(found.imag() - imaginary);
+    const double off = sum_of_parts(in_double(y(row, column)) - sum);
     if (off == 0) return;
     const double bound =
         8.0 * (static_cast<double>(end - begin) + 8) * roundoff * size;
@@ -156,18 +139,7 @@ class Runner : public MatrixRunner<SpmvResult, SpmvMatrix<Scalar>> {
     x_ = y_ = Vectors();
     y_ = Vectors("y", A().numRows(), vectors);
     x_ = Vectors("x", A().numCols(), vectors);
-    const auto x = Kokkos::create_mirror_view(x_);
-    std::uint64_t bits = 12345;
-    const auto draw = [&] {
-      bits = bits * 6364136223846793005ULL + 1442695040888963407ULL;
-      return static_cast<double>(bits >> 40) * 0x1p-24 - 0.5;
-    };
-    for (int c = 0; c < vectors; ++c)
-      for (std::size_t i = 0; i < x.extent(0); ++i) {
-        const double real = draw();
-        x(i, c) = narrow<Scalar>(real, draw());
-      }
-    Kokkos::deep_copy(x_, x);
+    draw_vectors(exec_, x_, 12345, 0);
   }
 
   /// What multiplies, ready to run; build and update times go to `result`.

@@ -17,15 +17,11 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
   options.algorithm =
       drops_in ? Strata::Algorithm::automatic : algorithm_from_string(name);
   options.max_subgraph_rows = wishes.max_subgraph_rows;
-  options.team_size = wishes.team_size;
   // The drop-in functions get one after the other.
   options.max_right_hand_sides = drops_in ? 1 : problem.rhs();
   options.max_plan_bytes = wishes.bytes;
-  options.max_plan_ratio = wishes.ratio;
   options.accuracy = accuracy_from_string(wishes.accuracy);
-  options.accuracy_digits = wishes.accuracy_digits;
   options.merged_levels = wishes.merged_levels;
-  options.enqueue_updates = wishes.enqueue_updates;
   if (drops_in)
     return std::make_unique<DropIn<Scalar>>(problem, options,
                                             name == drop_in_fixed);

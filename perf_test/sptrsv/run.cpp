@@ -62,14 +62,8 @@ class Runner : public MatrixRunner<SptrsvResult, Problem<Scalar>> {
                                 : make_peer(name, *problem_);
       analysis_us_ =
           1e6 * median_seconds(exec_, [this] { algorithm_->analyse(); });
-      // Updates that are enqueued follow each other without a wait.
-      const int updates =
-          is_own(name) && options_.wishes.enqueue_updates
-              ? calls_per_batch(exec_, [this] { algorithm_->update(); })
-              : 1;
-      update_us_ = 1e6 / updates * median_seconds(exec_, [this, updates] {
-                     for (int i = 0; i < updates; ++i) algorithm_->update();
-                   });
+      update_us_ =
+          1e6 * median_seconds(exec_, [this] { algorithm_->update(); });
       host_mean_.reset();
       prepare_solves(result.transfers);
       if (options_.timing.changed > 0)

@@ -54,7 +54,9 @@ Columns<BandResult> columns() {
            [](const R& r) { return r.solve_us / std::max(r.rhs, 1); }},
           {"total us", "total", &R::total_us},
           {"error", "error", error_or_reason},
-          {"scalar", "", &R::scalar}};
+          {"scalar", "", &R::scalar},
+          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"message", "", &R::message}};
 }
 
 int run_all(const BandPerfOptions& options, std::ostream& people) {

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <detail/Strata_PerfCg.hpp>
 #include <detail/Strata_PerfCommandLine.hpp>
-#include <detail/Strata_PerfCopy.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>
@@ -15,8 +14,6 @@
 namespace Strata {
 namespace PerfTest {
 namespace {
-
-using Space = Kokkos::DefaultExecutionSpace;
 
 const std::vector<std::string>& cg_algorithms() {
   static const std::vector<std::string> names{
@@ -86,12 +83,7 @@ Options parse(int& argc, char** argv) {
     } else if (flag == "--max-iterations") {
       options.settings.max_iterations = whole_number(flag, value, 1, 100000000);
     } else {
-      char* end = nullptr;
-      double& tolerance = options.settings.tolerance;
-      tolerance = std::strtod(value.c_str(), &end);
-      if (*end != '\0' || !(tolerance > 0) || tolerance >= 1)
-        throw OptionError(flag, "'" + value + "' is not between 0 and 1",
-                          "give a relative tolerance, e.g. 1e-8");
+      options.settings.tolerance = real_number(flag, value, 1e-300, 1);
     }
   }
   return options;
@@ -111,28 +103,21 @@ Columns<CgPerfResult> columns() {
           {"setup_us", "setup", &R::setup_us},
           {"solve_us", "solve", &R::solve_us},
           {"iteration_us", "iteration", &R::iteration_us},
-          {"floor_us", "its floor", &R::floor_us},
           {"", "MU/s/it.", unknowns},
           {"to_device_us", "to device", &R::to_device_us},
           {"from_device_us", "back", &R::from_device_us},
           {"total_us", "total", &R::total_us},
           {"relative_residual", "residual", error_cell},
           {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
-          {"message", "", &R::message},
-          {"right", "",
-           [](const R& r) { return int(r.outcome == Outcome::right); }}};
+          {"message", "", &R::message}};
 }
 
 int run_all(const Options& options, std::ostream& people) {
-  const double bandwidth = copy_bandwidth(Space());
-  Program<CgPerfResult> program{
-      {},
-      columns(),
-      &CgPerfResult::solve_us,
-      options.table_file,
-      "copy bandwidth " + digits(bandwidth * 1e-9) +
-          " GB/s; times in microseconds; its floor: the bytes of an iteration "
-          "at that bandwidth"};
+  Program<CgPerfResult> program{{},
+                                columns(),
+                                &CgPerfResult::solve_us,
+                                options.table_file,
+                                "times in microseconds"};
   for (const int size : options.sizes)
     for (const auto& algorithm : options.algorithms) {
       CgPerfResult result;
@@ -143,10 +128,8 @@ int run_all(const Options& options, std::ostream& people) {
       result.own = is_own_cg(algorithm);
       program.results.push_back(result);
     }
-  program.context = {
-      {"copy_gbytes_per_second", std::to_string(bandwidth * 1e-9)}};
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_cg_runner<decltype(scalar)>(options.settings, bandwidth);
+    return make_cg_runner<decltype(scalar)>(options.settings);
   });
   return run_program("cg", std::move(program), *runner, people);
 }

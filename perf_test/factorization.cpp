@@ -5,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <detail/Strata_PerfCommandLine.hpp>
-#include <detail/Strata_PerfFactorization.hpp>
+#include <detail/Strata_PerfFactorizer.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>

@@ -153,7 +153,8 @@ Columns<DenseResult> columns() {
              return (r.outcome == Outcome::wrong ? "WRONG " : "") +
                     formatted("%.1e", r.backward_error);
            }},
-          {"scalar", "", &R::scalar}};
+          {"scalar", "", &R::scalar},
+          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }}};
 }
 
 int run_all(const DenseOptions& options, std::ostream& people) {

@@ -97,18 +97,6 @@ std::vector<std::string> available() {
   return names;
 }
 
-/// @throws OptionError unless `value` is a number from `least` up and below
-/// `limit`
-double real_number(const std::string& flag, const std::string& value,
-                   double least, double limit) {
-  char* end = nullptr;
-  const double number = std::strtod(value.c_str(), &end);
-  if (value.empty() || *end != '\0' || !(number >= least && number < limit))
-    throw OptionError(flag, "'" + value + "' is not a number it can be",
-                      "see --help");
-  return number;
-}
-
 /// The one of `all` whose name is `value`. @throws OptionError
 template <class Choice>
 Choice choice(const std::string& flag, const std::string& value,

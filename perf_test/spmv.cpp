@@ -6,12 +6,12 @@
 #include <Strata_Gallery.hpp>
 #include <algorithm>
 #include <detail/Strata_PerfCommandLine.hpp>
-#include <detail/Strata_PerfCopy.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfSellFlags.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
+#include <detail/Strata_PerfTiming.hpp>
 
 namespace Strata {
 namespace PerfTest {
@@ -129,8 +129,6 @@ Columns<SpmvResult> columns(double bandwidth) {
            [bandwidth](const R&) { return bandwidth * 1e-9; }},
           {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
           {"message", "", &R::message},
-          {"right", "",
-           [](const R& r) { return int(r.outcome == Outcome::right); }},
           {"", "error / bound", error_cell}};
 }
 

@@ -10,15 +10,102 @@
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfScalars.hpp>
+#include <detail/Strata_PerfTable.hpp>
 #include <detail/Strata_PerfValidation.hpp>
-#include <detail/Strata_PerfValidationTable.hpp>
 #include <iostream>
+#include <ostream>
 #include <string>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
 namespace {
+
+const char* timing_text(const CandidateTime& candidate) {
+  if (candidate.outcome == Outcome::wrong ||
+      candidate.outcome == Outcome::failed)
+    return outcome_text(candidate.outcome);
+  switch (candidate.timing) {
+    case Timing::full:
+      return "full";
+    case Timing::once:
+      return "once";
+    default:
+      return "refused";
+  }
+}
+
+/// Of the system, then of each candidate that has one.
+std::string messages(const ValidationResult& result) {
+  std::string text = result.message;
+  for (const auto& c : result.candidates)
+    if (!c.message.empty())
+      text += (text.empty() ? "" : "; ") + c.algorithm + ": " + c.message;
+  for (char& letter : text)
+    if (letter == '\n') letter = ' ';
+  return text;
+}
+
+/// Those of the system and, for each candidate, its times.
+Columns<ValidationResult> validation_columns() {
+  using R = ValidationResult;
+  Columns<R> columns{
+      {"family", "", &R::family},
+      {"system", "", &R::system},
+      {"scalar", "", &R::scalar},
+      {"rows", "", &R::rows},
+      {"nnz", "", &R::entries},
+      {"levels", "", &R::levels},
+      {"longest_row", "", [](const R& r) { return r.plan.longest_row; }},
+      {"merged_levels", "", [](const R& r) { return r.plan.merged_levels; }},
+      {"near_share", "", &R::near_share},
+      {"chosen", "", [](const R& r) { return r.plan.chosen; }},
+      {"solve_us", "", &R::solve_us}};
+  const auto names = validation_candidates();
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    // A system that failed has none.
+    const auto add = [&](const char* what, const auto& get) {
+      columns.emplace_back(names[k] + what, "", [k, get](const R& r) {
+        return k < r.candidates.size() ? Cell(std::invoke(get, r.candidates[k]))
+                                       : no_cell();
+      });
+    };
+    add("_us", &CandidateTime::solve_us);
+    add("_merged_levels", &CandidateTime::merged_levels);
+    add("_timing", timing_text);
+  }
+  const Columns<R> others{
+      {"cusparse_us", "", &R::peer_us},
+      {"analysis_us", "", &R::analysis_us},
+      {"cusparse_analysis_us", "", &R::peer_analysis_us},
+      {"bytes_us", "", &R::bytes_us},
+      {"floor_us", "", &R::floor_us},
+      {"rowwise_error", "", &R::rowwise_error},
+      {"accuracy", "", &R::accuracy},
+      {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+      {"message", "", messages}};
+  columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
+}
+
+/// One line about a system, for people.
+void print_validation(std::ostream& out, const ValidationResult& r) {
+  out << r.family << ' ' << r.system << ": ";
+  if (r.outcome == Outcome::right || r.outcome == Outcome::wrong) {
+    out << r.rows << " rows, " << r.levels << " level sets, " << r.plan.chosen
+        << ' ' << digits(r.solve_us) << " us, regret " << digits(r.regret());
+    if (!std::isnan(r.peer_us))
+      out << ", " << digits(r.peer_us / r.solve_us)
+          << " x cuSPARSE, analysis over cuSPARSE's "
+          << digits(r.analysis_us / r.peer_analysis_us);
+  }
+  if (r.outcome != Outcome::right) out << ' ' << outcome_text(r.outcome);
+  for (const auto& c : r.candidates)
+    if (c.outcome == Outcome::wrong || c.outcome == Outcome::failed)
+      out << ", " << c.algorithm << ' ' << outcome_text(c.outcome);
+  if (!messages(r).empty()) out << " (" << messages(r) << ')';
+  out << '\n' << std::flush;
+}
 
 using Space = Kokkos::DefaultExecutionSpace;
 
@@ -88,14 +175,11 @@ ValidationOptions parse(int& argc, char** argv) {
     } else if (flag == "--per-family") {
       options.per_family = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--scale") {
-      options.scale = parse_limit(flag, value, false);
-      if (!(options.scale >= 0.5 && options.scale <= 2))
-        throw OptionError(flag, "'" + value + "' is not from 0.5 to 2",
-                          "see --help");
+      options.scale = real_number(flag, value, 0.5, 2.001);
     } else if (flag == "--seed") {
       options.seed = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--milliseconds") {
-      options.milliseconds = parse_limit(flag, value, false);
+      options.milliseconds = real_number(flag, value, 1e-6, 1e9);
     } else if (flag == "--accuracy") {
       options.wishes.accuracy = accuracy_name(flag, value);
     } else if (flag == "--scalar") {
@@ -119,7 +203,7 @@ int run_all(const ValidationOptions& options, std::ostream& people) {
     require_printed(people);
     return EXIT_SUCCESS;
   }
-  TableFile<ValidationResult> table(options.table_file, write_validation_csv);
+  TableFile<ValidationResult> table(options.table_file, validation_columns());
   people << "device: " << Detail::device_name(Space()) << '\n';
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_validation_runner<decltype(scalar)>(options);

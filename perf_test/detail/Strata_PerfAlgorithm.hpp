@@ -41,6 +41,17 @@ class Algorithm {
   virtual void explain(std::ostream&) const {}
 };
 
+/// The system of a triangle with a stored diagonal and sorted rows, with its
+/// right-hand sides and reference solutions.
+template <class Scalar>
+Problem<Scalar> make_problem(const typename Problem<Scalar>::Matrix& triangle,
+                             Uplo uplo, int rhs);
+/// The system of `source`, reordered. Raises what the readers, the gallery and
+/// the checks of the matrix raise.
+template <class Scalar>
+Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
+                             Reorder reorder, int rhs);
+
 /// Makes the algorithm of that full name (see own_algorithms() and
 /// peer_algorithms()), each family in a file of its own.
 template <class Scalar>

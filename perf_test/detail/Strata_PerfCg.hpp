@@ -22,7 +22,6 @@ struct CgPerfResult : PerfResult {
   double setup_us = 0;
   double solve_us = NAN;
   double iteration_us = NAN;  ///< between solves of 20 and of 60 iterations
-  double floor_us = NAN;      ///< its bytes at the copy bandwidth, if counted
 
   /// From a system in the host's memory to x there.
   double total_us() const {
@@ -43,10 +42,9 @@ struct CgSettings {
   bool ones = false;  ///< b is all ones, else random
 };
 
-/// @param bandwidth of copies, bytes a second
 template <class Scalar>
 std::unique_ptr<PerfRunner<CgPerfResult>> make_cg_runner(
-    const CgSettings& settings, double bandwidth);
+    const CgSettings& settings);
 
 }  // namespace PerfTest
 }  // namespace Strata

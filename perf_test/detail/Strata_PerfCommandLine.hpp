@@ -177,20 +177,6 @@ inline Factor factor_from_string(const std::string& name) {
                     "use lower, upper, ilu0-l or ilu0-u");
 }
 
-/// A positive number below 2^53; a whole one on request. @throws OptionError
-inline double parse_limit(const std::string& flag, const std::string& value,
-                          bool whole) {
-  char* end = nullptr;
-  const double number = std::strtod(value.c_str(), &end);
-  if (*end != '\0' || !(number > 0) || number > 0x1p53 ||
-      (whole && number != std::floor(number)))
-    throw OptionError(flag,
-                      "'" + value + "' is not a positive " +
-                          (whole ? "whole number" : "number"),
-                      "see --help");
-  return number;
-}
-
 /// Name of an accuracy that needs no digits. @throws OptionError
 inline std::string accuracy_name(const std::string& flag,
                                  const std::string& value) {
@@ -242,8 +228,8 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     } else if (flag == "--rhs") {
       options.rhs = whole_number(flag, value, 1, 65536);
     } else if (flag == "--max-plan-bytes") {
-      options.wishes.bytes =
-          static_cast<std::size_t>(parse_limit(flag, value, true));
+      options.wishes.bytes = static_cast<std::size_t>(
+          whole_number<std::int64_t>(flag, value, 1, std::int64_t{1} << 53));
     } else if (flag == "--accuracy") {
       options.wishes.accuracy = accuracy_name(flag, value);
     } else if (flag == "--merged-levels") {
@@ -253,10 +239,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     } else if (flag == "--solves") {
       options.timing.solves = whole_number(flag, value, 1, 1000000);
     } else {
-      options.timing.changed = parse_limit(flag, value, false);
-      if (options.timing.changed > 100)
-        throw OptionError(flag, "'" + value + "' % are more than all",
-                          "pass at most 100");
+      options.timing.changed = real_number(flag, value, 1e-9, 100.001);
     }
   }
   if (options.help) return options;

@@ -2,102 +2,54 @@
 #ifndef STRATA_PERF_CUSPARSE_HPP
 #define STRATA_PERF_CUSPARSE_HPP
 
-#include <cusparse.h>
-
 #include <core/scalar/RealPart.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
-#include <detail/Strata_PerfCusparseCheck.hpp>
-#include <detail/Strata_PerfSlicedEll.hpp>
-#include <memory>
+#include <detail/Strata_PerfCusparseMatrix.hpp>
 #include <type_traits>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
 
-/// cuSPARSE's forms of a matrix for triangular solves.
-enum class CusparseForm { csr, sliced_ell };
-
-/// What SpSV and SpSM share: the library's handle on the solver's stream, the
-/// matrix's descriptor and the workspace. Sliced ELL is made here, so that an
-/// analysis finds the matrix in that form.
+/// What SpSV and SpSM share: the matrix as a triangle.
 template <class Scalar>
-class CusparseTriangle : public Algorithm<Scalar> {
- public:
+class CusparseTriangle
+    : public Algorithm<Scalar>,
+      protected CusparseMatrix<typename Problem<Scalar>::Matrix> {
+ protected:
+  using Cusparse = CusparseMatrix<typename Problem<Scalar>::Matrix>;
+
   CusparseTriangle(const Problem<Scalar>& problem, CusparseForm form)
-      : problem_(problem), one_(1) {
-    check_cusparse(cusparseCreate(&handle_), "cusparseCreate");
-    check_cusparse(cusparseSetStream(handle_, exec_.cuda_stream()),
-                   "cusparseSetStream");
-    if (form == CusparseForm::sliced_ell) {
-      sliced_ = std::make_unique<Sliced>(exec_, problem.matrix);
-      matrix_ = sliced_->descriptor();
-    } else {
-      const auto& graph = problem.matrix.graph;
-      check_cusparse(
-          cusparseCreateCsr(&matrix_, problem.rows(), problem.rows(),
-                            static_cast<std::int64_t>(graph.entries.extent(0)),
-                            const_cast<int*>(graph.row_map.data()),
-                            const_cast<int*>(graph.entries.data()),
-                            problem.matrix.values.data(), CUSPARSE_INDEX_32I,
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
-          "cusparseCreateCsr");
-    }
+      : Cusparse(typename Algorithm<Scalar>::ExecutionSpace(), problem.matrix,
+                 form),
+        problem_(problem) {
     cusparseFillMode_t fill = problem.uplo == Uplo::lower
                                   ? CUSPARSE_FILL_MODE_LOWER
                                   : CUSPARSE_FILL_MODE_UPPER;
     cusparseDiagType_t diagonal = problem.diag == Diag::unit
                                       ? CUSPARSE_DIAG_TYPE_UNIT
                                       : CUSPARSE_DIAG_TYPE_NON_UNIT;
-    check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_FILL_MODE,
-                                             &fill, sizeof(fill)),
-                   "cusparseSpMatSetAttribute");
-    check_cusparse(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_DIAG_TYPE,
-                                             &diagonal, sizeof(diagonal)),
-                   "cusparseSpMatSetAttribute");
-  }
-  CusparseTriangle(const CusparseTriangle&) = delete;
-  CusparseTriangle& operator=(const CusparseTriangle&) = delete;
-  ~CusparseTriangle() override {
-    if (matrix_) cusparseDestroySpMat(matrix_);
-    cusparseDestroy(handle_);
-  }
-
- protected:
-  static constexpr cudaDataType type = cusparse_type<Scalar>();
-  static constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-
-  void* workspace(std::size_t bytes) {
-    workspace_ = Kokkos::View<char*, typename Problem<Scalar>::Device>(
-        Kokkos::view_alloc("cusparse workspace", Kokkos::WithoutInitializing),
-        bytes);
-    return workspace_.data();
-  }
-
-  bool is_sliced() const { return sliced_ != nullptr; }
-  /// Takes the problem's values in the matrix's form.
-  void refresh_values() {
-    if (sliced_) sliced_->fill(exec_);
+    set(CUSPARSE_SPMAT_FILL_MODE, fill);
+    set(CUSPARSE_SPMAT_DIAG_TYPE, diagonal);
   }
 
   const Problem<Scalar>& problem_;
-  cusparseHandle_t handle_ = nullptr;
-  cusparseSpMatDescr_t matrix_ = nullptr;
-  Scalar one_;
 
  private:
-  using Sliced = SlicedEll<typename Problem<Scalar>::Matrix>;
-
-  typename Algorithm<Scalar>::ExecutionSpace exec_;
-  std::unique_ptr<Sliced> sliced_;
-  Kokkos::View<char*, typename Problem<Scalar>::Device> workspace_;
+  template <class Value>
+  void set(cusparseSpMatAttribute_t attribute, Value value) {
+    check_cusparse(cusparseSpMatSetAttribute(this->matrix_, attribute, &value,
+                                             sizeof(value)),
+                   "cusparseSpMatSetAttribute");
+  }
 };
 
 /// cusparseSpSV, one right-hand side after the other.
 template <class Scalar>
 class CusparseSpsv : public CusparseTriangle<Scalar> {
   using Base = CusparseTriangle<Scalar>;
-  using Base::handle_, Base::matrix_, Base::one_, Base::problem_, Base::type;
+  using Base::handle_, Base::matrix_, Base::one_, Base::problem_, Base::type,
+      Base::sliced_;
 
  public:
   explicit CusparseSpsv(const Problem<Scalar>& problem,
@@ -111,11 +63,13 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
                 : CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE) {
     const std::size_t rows = static_cast<std::size_t>(problem.rows());
     for (int column = 0; column < problem.rhs(); ++column) {
-      b_.push_back(vector(problem.b.data() + column * rows));
-      x_.push_back(vector(problem.x.data() + column * rows));
+      b_.push_back(
+          this->vector(problem.rows(), problem.b.data() + column * rows));
+      x_.push_back(
+          this->vector(problem.rows(), problem.x.data() + column * rows));
     }
-    other_b_ = vector(problem.b.data());
-    other_x_ = vector(problem.x.data());
+    other_b_ = this->vector(problem.rows(), problem.b.data());
+    other_x_ = this->vector(problem.rows(), problem.x.data());
   }
   ~CusparseSpsv() override {
     if (plan_) cusparseSpSV_destroyDescr(plan_);
@@ -143,7 +97,7 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
   /// illegal addresses on some matrices.
   void update() override {
 #if CUSPARSE_VERSION >= 12200
-    if (!this->is_sliced()) {
+    if (!sliced_) {
       check_cusparse(cusparseSpSV_updateMatrix(handle_, plan_,
                                                problem_.matrix.values.data(),
                                                CUSPARSE_SPSV_UPDATE_GENERAL),
@@ -151,7 +105,7 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
       return;
     }
 #endif
-    this->refresh_values();
+    if (sliced_) sliced_->fill(typename Base::ExecutionSpace());
     analyse();
   }
   void solve() override {
@@ -174,14 +128,6 @@ class CusparseSpsv : public CusparseTriangle<Scalar> {
   }
 
  private:
-  cusparseDnVecDescr_t vector(Scalar* data) const {
-    cusparseDnVecDescr_t descriptor = nullptr;
-    check_cusparse(
-        cusparseCreateDnVec(&descriptor, problem_.rows(), data, type),
-        "cusparseCreateDnVec");
-    return descriptor;
-  }
-
   cusparseOperation_t op_;
   cusparseSpSVDescr_t plan_ = nullptr;
   std::vector<cusparseDnVecDescr_t> b_, x_;
@@ -198,8 +144,8 @@ class CusparseSpsm : public CusparseTriangle<Scalar> {
  public:
   explicit CusparseSpsm(const Problem<Scalar>& problem)
       : Base(problem, CusparseForm::csr),
-        b_(dense(problem.b.data())),
-        x_(dense(problem.x.data())) {}
+        b_(this->dense(problem.rows(), problem.rhs(), problem.b.data())),
+        x_(this->dense(problem.rows(), problem.rhs(), problem.x.data())) {}
   ~CusparseSpsm() override {
     if (plan_) cusparseSpSM_destroyDescr(plan_);
     cusparseDestroyDnMat(b_);
@@ -239,15 +185,6 @@ class CusparseSpsm : public CusparseTriangle<Scalar> {
   }
 
  private:
-  cusparseDnMatDescr_t dense(Scalar* data) const {
-    cusparseDnMatDescr_t descriptor = nullptr;
-    check_cusparse(
-        cusparseCreateDnMat(&descriptor, problem_.rows(), problem_.rhs(),
-                            problem_.rows(), data, type, CUSPARSE_ORDER_COL),
-        "cusparseCreateDnMat");
-    return descriptor;
-  }
-
   cusparseSpSMDescr_t plan_ = nullptr;
   cusparseDnMatDescr_t b_, x_;
 };

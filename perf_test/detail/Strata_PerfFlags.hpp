@@ -65,8 +65,9 @@ inline Flags take_flags(int& argc, char** argv,
 }
 
 /// @throws OptionError unless `value` is a whole number from `least` to `most`
-inline int whole_number(const std::string& flag, const std::string& value,
-                        int least, int most) {
+template <class Number = int>
+Number whole_number(const std::string& flag, const std::string& value,
+                    Number least, Number most) {
   char* end = nullptr;
   errno = 0;
   const long number = std::strtol(value.c_str(), &end, 10);
@@ -76,7 +77,19 @@ inline int whole_number(const std::string& flag, const std::string& value,
                       "'" + value + "' is not a whole number from " +
                           std::to_string(least) + " to " + std::to_string(most),
                       "see --help");
-  return static_cast<int>(number);
+  return static_cast<Number>(number);
+}
+
+/// @throws OptionError unless `value` is a number from `least` up and below
+/// `limit`
+inline double real_number(const std::string& flag, const std::string& value,
+                          double least, double limit) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0' || !(number >= least && number < limit))
+    throw OptionError(flag, "'" + value + "' is not a number it can be",
+                      "see --help");
+  return number;
 }
 
 /// The parts of a list with commas between.

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <detail/Strata_PerfFactorization.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
 #include <memory>
 #include <string>

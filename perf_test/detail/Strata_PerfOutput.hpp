@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <detail/Strata_PerfTable.hpp>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <ostream>
 #include <sstream>
@@ -45,12 +45,9 @@ inline void require_printed(std::ostream& people) {
 template <class Result>
 class TableFile {
  public:
-  /// The header, and a line for each result.
-  using Write = std::function<void(std::ostream&, const std::vector<Result>&)>;
-
   /// @param path empty: there is to be none. @throws FileError
-  TableFile(const std::string& path, Write write)
-      : path_(path), write_(std::move(write)), header_(text({})) {
+  TableFile(const std::string& path, Columns<Result> columns)
+      : path_(path), columns_(std::move(columns)), header_(text({})) {
     rewrite({});
   }
   /// Lines of more results. @throws FileError
@@ -71,7 +68,7 @@ class TableFile {
  private:
   std::string text(const std::vector<Result>& results) const {
     std::ostringstream out;
-    write_(out, results);
+    write_csv(out, columns_, results);
     return out.str();
   }
   void require() {
@@ -80,7 +77,7 @@ class TableFile {
   }
 
   std::string path_;
-  Write write_;
+  Columns<Result> columns_;
   std::string header_;
   std::ofstream file_;
 };

@@ -3,18 +3,71 @@
 #define STRATA_PERF_PROBLEM_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
+#include <Kokkos_Complex.hpp>
 #include <Kokkos_Core.hpp>
 #include <Strata_Types.hpp>
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
-#include <detail/Strata_PerfSubstitution.hpp>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
+
+/// The arithmetic of the reference solution: 64 bits of mantissa on x86.
+template <class Scalar>
+struct WideType {
+  using real = Scalar;
+  using type = long double;
+  static type from(Scalar s) { return s; }
+  static Scalar to(type w) { return static_cast<Scalar>(w); }
+};
+template <class Real>
+struct WideType<Kokkos::complex<Real>> {
+  using real = Real;
+  using type = std::complex<long double>;
+  static type from(const Kokkos::complex<Real>& s) {
+    return {s.real(), s.imag()};
+  }
+  static Kokkos::complex<Real> to(const type& w) {
+    return {static_cast<Real>(w.real()), static_cast<Real>(w.imag())};
+  }
+};
+template <class Scalar>
+using Wide = typename WideType<Scalar>::type;
+
+/// Plain forward (lower) or backward (upper) substitution on the host with a
+/// stored diagonal, in the arithmetic of Number. `convert` takes a stored
+/// value to a Number. The diagonal is the last (lower) or first (upper) entry
+/// of its row. Cost: one pass over the entries.
+template <class Number, class Convert, class RowMap, class Entries,
+          class Values, class Scalar>
+void substitute(Uplo uplo, const RowMap& row_map, const Entries& entries,
+                const Values& values, const Scalar* b, Number* x,
+                const Convert& convert) {
+  const int rows = static_cast<int>(row_map.extent(0)) - 1;
+  if (uplo == Uplo::lower) {
+    for (int i = 0; i < rows; ++i) {
+      Number sum = convert(b[i]);
+      const auto diagonal = row_map(i + 1) - 1;
+      for (auto k = row_map(i); k < diagonal; ++k)
+        sum -= convert(values(k)) * x[entries(k)];
+      x[i] = sum / convert(values(diagonal));
+    }
+  } else {
+    for (int i = rows - 1; i >= 0; --i) {
+      Number sum = convert(b[i]);
+      const auto diagonal = row_map(i);
+      for (auto k = diagonal + 1; k < row_map(i + 1); ++k)
+        sum -= convert(values(k)) * x[entries(k)];
+      x[i] = sum / convert(values(diagonal));
+    }
+  }
+}
 
 /// The scalars' names on the command line are their types' names here.
 using complex_float = Kokkos::complex<float>;
@@ -63,6 +116,25 @@ double relative_error(const std::vector<Wide<Scalar>>& reference,
     size = std::max(size, std::abs(reference[i]));
   }
   return static_cast<double>(size > 0 ? difference / size : difference);
+}
+
+template <class Scalar>
+using HostVectors =
+    Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Makes x no number: an answer of another algorithm must not pass for the
+/// next.
+template <class Scalar>
+void forget_answer(const Problem<Scalar>& problem) {
+  Kokkos::deep_copy(problem.x,
+                    Scalar(std::numeric_limits<double>::quiet_NaN()));
+  Kokkos::fence();
+}
+/// x on the host.
+template <class Scalar>
+HostVectors<Scalar> answer(const Problem<Scalar>& problem) {
+  HostVectors<Scalar> x("Strata::x", problem.x.extent(0), problem.x.extent(1));
+  Kokkos::deep_copy(x, problem.x);
+  return x;
 }
 
 template <class Scalar>
@@ -151,9 +223,8 @@ void make_vectors(Problem<Scalar>& problem, int rhs) {
       value = RandomScalar<Scalar>::draw(engine);
     solve_references(problem, rhs);
   }
-  using HostVectors = Kokkos::View<Scalar**, Kokkos::LayoutLeft,
-                                   Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-  Kokkos::deep_copy(problem.b, HostVectors(problem.host_b.data(), rows, rhs));
+  Kokkos::deep_copy(problem.b,
+                    HostVectors<Scalar>(problem.host_b.data(), rows, rhs));
   problem.tolerance =
       std::min(0.05, std::max(std::sqrt(unit_roundoff<Scalar>()),
                               64 * problem.substitution_error));

@@ -59,11 +59,7 @@ int run_program(const std::string& name, Program<Result> program,
                 PerfRunner<Result>& runner, std::ostream& people) {
   using Space = Kokkos::DefaultExecutionSpace;
   std::vector<Result>& results = program.results;
-  TableFile<Result> table(
-      program.table_file,
-      [&](std::ostream& out, const std::vector<Result>& lines) {
-        write_csv(out, program.columns, lines);
-      });
+  TableFile<Result> table(program.table_file, program.columns);
   benchmark::AddCustomContext("execution_space", Space::name());
   benchmark::AddCustomContext("device", Detail::device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));

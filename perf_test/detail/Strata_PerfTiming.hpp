@@ -4,9 +4,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <core/device/Backend.hpp>
 #include <vector>
 
 namespace Strata {
@@ -30,6 +32,21 @@ double seconds(const ExecutionSpace& exec, int count, const Work& work) {
   exec.fence();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
       .count();
+}
+
+/// Bytes a second, read and written, of a copy between two arrays larger than
+/// caches are (1 GiB each on a device, 128 MiB on a host): the median of seven.
+template <class ExecutionSpace>
+double copy_bandwidth(const ExecutionSpace& exec) {
+  const std::size_t n = std::size_t{1}
+                        << (Detail::is_gpu<ExecutionSpace> ? 27 : 24);
+  using View = Kokkos::View<double*, ExecutionSpace>;
+  const View from("from", n), to("to", n);
+  const auto copy = [&] { Kokkos::deep_copy(exec, to, from); };
+  seconds(exec, 2, copy);
+  std::vector<double> samples;
+  for (int i = 0; i < 7; ++i) samples.push_back(seconds(exec, 2, copy) / 2);
+  return 2.0 * static_cast<double>(n) * sizeof(double) / median(samples);
 }
 
 /// Seconds of one `work` after a `prepare` that is not timed: the median of

@@ -2,17 +2,45 @@
 #ifndef STRATA_PERF_TRIANGLE_HPP
 #define STRATA_PERF_TRIANGLE_HPP
 
+#include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_LevelPermutation.hpp>
+#include <Strata_LevelSets.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Triangle.hpp>
+#include <Strata_TriangleGraph.hpp>
 #include <core/scalar/Modulus.hpp>
+#include <cstdint>
+#include <cstdlib>
 #include <detail/Strata_PerfOptions.hpp>
+#include <detail/Strata_PerfPoisson.hpp>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
+
+/// Level sets of the triangle of A that `input` describes, found on the host.
+template <class Matrix>
+std::int64_t count_levels(const Matrix& A, const TriangleInput& input) {
+  const typename Matrix::execution_space exec;
+  return find_level_sets(
+             mirror_graph(Kokkos::HostSpace(),
+                          triangle_graph(exec, A.graph.row_map, A.graph.entries,
+                                         A.values, A.numCols(), input)))
+      .num_levels;
+}
+
+/// The matrix that `source` names, poisson:N among the gallery's. Raises what
+/// the readers and the gallery raise.
+template <class Matrix>
+Matrix load_whole_matrix(const typename Matrix::execution_space& exec,
+                         const MatrixSource& source) {
+  if (source.is_file) return read_matrix_market<Matrix>(source.spec);
+  if (is_poisson(source))
+    return poisson_cube<Matrix>(exec, std::atoll(source.spec.c_str() + 8));
+  return gallery<Matrix>(exec, source.spec);
+}
 
 /// Which diagonal entries complete_diagonal puts in.
 enum class NewDiagonal { where_missing, everywhere };

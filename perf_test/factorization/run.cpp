@@ -4,11 +4,9 @@
 #include <Kokkos_Core.hpp>
 #include <detail/Strata_PerfFactorCheck.hpp>
 #include <detail/Strata_PerfFactorizer.hpp>
-#include <detail/Strata_PerfLevels.hpp>
 #include <detail/Strata_PerfSerialFactors.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <detail/Strata_PerfTriangle.hpp>
-#include <detail/Strata_PerfWholeMatrix.hpp>
 #include <limits>
 #include <random>
 #include <sstream>

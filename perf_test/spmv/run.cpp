@@ -14,12 +14,10 @@
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <detail/Strata_PerfTriangle.hpp>
-#include <detail/Strata_PerfWholeMatrix.hpp>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 #ifdef KOKKOS_ENABLE_CUDA
-#include <detail/Strata_PerfCusparseSpmm.hpp>
 #include <detail/Strata_PerfCusparseSpmv.hpp>
 #endif
 

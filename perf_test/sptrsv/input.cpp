@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices from files and from the gallery for one scalar type,
 // STRATA_PERF_SCALAR.
-#include <detail/Strata_PerfInput.hpp>
-#include <detail/Strata_PerfLevels.hpp>
+#include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfTriangle.hpp>
 
 namespace Strata {

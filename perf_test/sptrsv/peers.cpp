@@ -4,7 +4,6 @@
 #include <Strata_Error.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfKokkosKernels.hpp>
-#include <detail/Strata_PerfSerial.hpp>
 
 #ifdef KOKKOS_ENABLE_CUDA
 #include <detail/Strata_PerfCusparse.hpp>
@@ -12,6 +11,32 @@
 
 namespace Strata {
 namespace PerfTest {
+
+/// Plain substitution by one thread of the host, from and to host memory. On
+/// a host backend b and x are the problem's own; beside a device the vectors
+/// are copies on the host, and their way there and back is not timed.
+template <class Scalar>
+class SerialSubstitution : public Algorithm<Scalar> {
+ public:
+  explicit SerialSubstitution(const Problem<Scalar>& problem)
+      : problem_(problem), x_(Kokkos::create_mirror_view(problem.x)) {}
+
+  void analyse() override {}
+  void update() override {}
+  void solve() override {
+    const std::size_t rows = static_cast<std::size_t>(problem_.rows());
+    for (int column = 0; column < problem_.rhs(); ++column)
+      substitute(problem_.uplo, problem_.host_row_map, problem_.host_entries,
+                 problem_.host_values, problem_.host_b.data() + column * rows,
+                 x_.data() + column * rows, [](const Scalar& s) { return s; });
+  }
+  bool on_host() const override { return true; }
+  void publish() override { Kokkos::deep_copy(problem_.x, x_); }
+
+ private:
+  const Problem<Scalar>& problem_;
+  decltype(Kokkos::create_mirror_view(typename Problem<Scalar>::Vectors())) x_;
+};
 
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,

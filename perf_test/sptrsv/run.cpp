@@ -3,7 +3,6 @@
 #include <Kokkos_Core.hpp>
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfBackwardErrors.hpp>
-#include <detail/Strata_PerfInput.hpp>
 #include <detail/Strata_PerfRandomVectors.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <limits>
@@ -94,7 +93,7 @@ class Runner : public MatrixRunner<SptrsvResult, Problem<Scalar>> {
     // An answer left by another algorithm must not pass for this one's.
     const Scalar none(std::numeric_limits<double>::quiet_NaN());
     const auto& x = problem_->x;
-    host_x_ = HostVectors("Strata::x", x.extent(0), x.extent(1));
+    host_x_ = HostVectors<Scalar>("Strata::x", x.extent(0), x.extent(1));
     Kokkos::deep_copy(x, none);
     Kokkos::deep_copy(host_x_, none);
     solve_as_timed();
@@ -160,9 +159,7 @@ class Runner : public MatrixRunner<SptrsvResult, Problem<Scalar>> {
   double analysis_us_ = 0, update_us_ = 0, relative_error_ = 0;
   BackwardErrors backward_;
   PatternTimes pattern_;
-  using HostVectors =
-      Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
-  HostVectors host_x_;
+  HostVectors<Scalar> host_x_;
   bool transfers_ = false;  ///< of the solves that are timed
   int batch_ = 1;
   struct HostMean {

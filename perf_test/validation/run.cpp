@@ -6,12 +6,9 @@
 #include <detail/Strata_PerfAlgorithm.hpp>
 #include <detail/Strata_PerfBackwardErrors.hpp>
 #include <detail/Strata_PerfCommandLine.hpp>
-#include <detail/Strata_PerfCopy.hpp>
-#include <detail/Strata_PerfInput.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <detail/Strata_PerfTriangle.hpp>
 #include <detail/Strata_PerfValidation.hpp>
-#include <limits>
 #include <sstream>
 
 namespace Strata {
@@ -195,24 +192,16 @@ class MeasuredSystems : public ValidationRunner {
 
   /// Checks a solve, and times one that does not load kernels.
   void solve_once(Measured& made) {
-    forget_answer();
+    forget_answer(*problem_);
     const auto solve = [&made] { made.algorithm->solve(); };
     made.once = seconds(exec_, 1, solve);
     made.right = is_right(made);
     if (made.once > longest) return;
     made.once = seconds(exec_, 1, solve);
   }
-  void forget_answer() {
-    // What another algorithm has left must not pass for this one's.
-    Kokkos::deep_copy(problem_->x,
-                      Scalar(std::numeric_limits<double>::quiet_NaN()));
-    Kokkos::fence();
-  }
   bool is_right(Measured& made) {
     made.algorithm->publish();
-    host_x_ =
-        HostVectors("Strata::x", problem_->x.extent(0), problem_->x.extent(1));
-    Kokkos::deep_copy(host_x_, problem_->x);
+    host_x_ = answer(*problem_);
     return relative_error(problem_->reference, host_x_.data()) <=
            problem_->tolerance;
   }
@@ -228,7 +217,7 @@ class MeasuredSystems : public ValidationRunner {
     for (int round = 0; round < rounds; ++round)
       for (const auto& made : measured_) {
         if (!made->in_rounds) continue;
-        if (round == rounds - 1) forget_answer();
+        if (round == rounds - 1) forget_answer(*problem_);
         double spent = 0;
         while (spent < 1e-3 * options_.milliseconds / rounds) {
           const double taken = seconds(exec_, made->batch,
@@ -262,15 +251,12 @@ class MeasuredSystems : public ValidationRunner {
   /// Of a dependency between blocks of a GPU (docs/developer/benchmarking.md).
   static constexpr double latency_us = 0.3;
 
-  using HostVectors =
-      Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
-
   Space exec_;
   ValidationOptions options_;
   double bytes_per_us_;
   std::unique_ptr<Problem<Scalar>> problem_;
   std::vector<std::unique_ptr<Measured>> measured_;
-  HostVectors host_x_;
+  HostVectors<Scalar> host_x_;
 };
 
 template <class Scalar>

@@ -12,7 +12,51 @@ die() {
 }
 
 # The comment at the head of the calling file is its help.
-show_help() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[1]}"; }
+show_help() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[${1:-1}]}"; }
+
+# parse_options NAME=DEFAULT... NAME... -- WORD...: sets a variable for each option --NAME,
+# with _ for -: to the value that follows it, or to yes where it takes none. Words that are
+# no options go to the array `words`.
+parse_options() {
+  local names=" " valued=" " name
+  words=()
+  while [ "$1" != -- ]; do
+    name=${1%%=*} names+="${1%%=*} "
+    [ "$name" = "$1" ] || valued+="$name "
+    printf -v "${name//-/_}" %s "${1:${#name}+1}"
+    shift
+  done
+  shift
+  while [ $# -gt 0 ]; do
+    name=${1#--}
+    if [ "$1" = -h ] || [ "$1" = --help ]; then
+      show_help 2
+      exit 0
+    elif [ "$1" != "$name" ] && [[ $valued == *" $name "* ]]; then
+      need_value "$1" $#
+      printf -v "${name//-/_}" %s "$2"
+      shift
+    elif [ "$1" != "$name" ] && [[ $names == *" $name "* ]]; then
+      printf -v "${name//-/_}" yes
+    elif [[ $1 == -* ]]; then
+      die "unknown option $1; see --help"
+    else
+      words+=("$1")
+    fi
+    shift
+  done
+}
+# given NAME...: sets the array `given` to these options as they were given.
+given() {
+  local name value
+  given=()
+  for name in "$@"; do
+    value=${name//-/_} value=${!value}
+    case $value in "") ;; yes) given+=("--$name") ;; *) given+=("--$name" "$value") ;; esac
+  done
+}
+# no_words: ends where a word is no option.
+no_words() { [ ${#words[@]} -eq 0 ] || die "unknown option ${words[0]}; see --help"; }
 
 # need_value OPTION NUMBER_OF_WORDS_LEFT
 need_value() { [ "$2" -ge 2 ] || die "$1 needs a value; see --help"; }
@@ -103,6 +147,20 @@ need_debian() {
     { quietly "$log" "${sudo[@]}" apt-get update && quietly "$log" "${install[@]}"; }
 }
 
+# environment PYTHON DIR REQUIREMENTS: a virtual environment with those packages.
+environment() {
+  local python=$1 folder=$2 requirements=$3
+  if cmp -s "$requirements" "$folder/requirements.txt"; then
+    return
+  fi
+  say "Installing what $(basename "$requirements") names into $folder"
+  rm -rf "$folder"
+  quietly "$folder.log" "$python" -m venv "$folder"
+  quietly "$folder.log" "$folder/bin/pip" install --disable-pip-version-check \
+    --requirement "$requirements"
+  cp "$requirements" "$folder/requirements.txt"
+}
+
 # announced LOG COMMAND...: what the command says of its progress is shown, everything
 # else that it writes to stderr goes to the log, whose end is shown on failure.
 announced() {
@@ -113,27 +171,6 @@ announced() {
     tail -n 40 "$log" >&2
     die "failed: $* (all of its output: $log)"
   fi
-}
-
-# look_at_cores: sets `share`, how much of the cores' time a program gets that wants all of
-# them, in per cent, and `power`, how many cores of an AMD EPYC of 2.6 GHz do as much work
-# with all of their time, in hundredths. Takes half a second on idle cores.
-look_at_cores() {
-  local TIMEFORMAT='%R %U %S' cores
-  cores=$(nproc)
-  # A core of that EPYC takes 0.48 seconds for its part.
-  read -r share power < <({ time use_cores "$cores"; } 2>&1 | awk -v cores="$cores" '{
-    share = int(100 * ($2 + $3) / ($1 * cores) + 0.5)
-    print (share > 100 ? 100 : share), int(100 * cores * 0.48 / $1 + 0.5)
-  }')
-}
-# use_cores N: each with the same work
-use_cores() {
-  local _
-  for _ in $(seq "$1"); do
-    sh -c 'i=0; while [ "$i" -lt 500000 ]; do i=$((i + 1)); done' &
-  done
-  wait
 }
 
 # check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the

@@ -15,24 +15,12 @@
 #                                 as for scripts/build
 
 known="triangular matrix_market band dense sell cg"
-minutes=1 seed="" build="" what=() build_options=() driver_options=()
-while [ $# -gt 0 ]; do
-  case $1 in
-    --minutes) need_value "$1" $# && minutes=$2 && shift 2 ;;
-    --seed-from) need_value "$1" $# && seed=$2 && shift 2 ;;
-    --driver-option) need_value "$1" $# && driver_options+=("$2") && shift 2 ;;
-    --build) need_value "$1" $# && build=$2 && shift 2 ;;
-    --backend | --arch | --kokkos-source | --kokkos-kernels-source)
-      need_value "$1" $# && build_options+=("$1" "$2") && shift 2
-      ;;
-    --debug) build_options+=("$1") && shift ;;
-    -h | --help) show_help && exit 0 ;;
-    -*) die "unknown option $1; see --help" ;;
-    *)
-      [[ " $known " == *" $1 "* ]] || die "$1: one of $known is wanted"
-      what+=("$1") && shift
-      ;;
-  esac
+parse_options minutes=1 seed-from= driver-option= build= backend= arch= debug kokkos-source= \
+  kokkos-kernels-source= -- "$@"
+seed=$seed_from what=("${words[@]}")
+given backend arch debug kokkos-source kokkos-kernels-source
+for one in "${what[@]}"; do
+  [[ " $known " == *" $one "* ]] || die "$one: one of $known is wanted"
 done
 [ ${#what[@]} -gt 0 ] || read -ra what <<<"$known"
 seconds=$(awk -v m="$minutes" 'BEGIN { if (m ~ /^[0-9.]+$/ && m > 0) print m * 60 }')
@@ -45,7 +33,7 @@ if [ -n "$build" ]; then
   for program in "${programs[@]}"; do targets+=(--target "$program"); done
   cmake --build "$build" --parallel "$(jobs)" "${targets[@]}" >&2
 else
-  build=$("$root/scripts/build" "${build_options[@]}" "${programs[@]}")
+  build=$("$root/scripts/build" "${given[@]}" "${programs[@]}")
 fi
 
 # Cases are small: threads that spin at barriers cost more than they save.
@@ -54,6 +42,6 @@ status=0
 for program in "${programs[@]}"; do
   say "$program, seeds from $seed, $minutes minutes"
   "$build/unit_test/fuzz/$program" --seed-from "$seed" --seconds "$seconds" \
-    "${driver_options[@]}" || status=1
+    ${driver_option:+"$driver_option"} || status=1
 done
 exit "$status"

@@ -17,20 +17,12 @@
 # Fails if a test fails and if a sanitizer reports anything, in whichever program.
 # The last line says how many programs ran on how many seeds, and what was found.
 
-backend=openmp quick="" seconds="" seed=1 build_options=()
-while [ $# -gt 0 ]; do
-  case $1 in
-    --backend) need_value "$1" $# && backend=$2 && shift 2 ;;
-    --quick) quick=yes && shift ;;
-    --seconds) need_value "$1" $# && seconds=$2 && shift 2 ;;
-    --seed-from) need_value "$1" $# && seed=$2 && shift 2 ;;
-    --arch | --jobs | --prefix | --kokkos-source | --kokkos-kernels-source)
-      need_value "$1" $# && build_options+=("$1" "$2") && shift 2
-      ;;
-    -h | --help) show_help && exit 0 ;;
-    *) die "unknown option $1; see --help" ;;
-  esac
-done
+parse_options backend=openmp arch= quick seconds= seed-from=1 jobs= prefix= kokkos-source= \
+  kokkos-kernels-source= -- "$@"
+no_words
+seed=$seed_from
+given arch jobs prefix kokkos-source kokkos-kernels-source
+build_options=("${given[@]}")
 [ -n "$seconds" ] || seconds=$([ -n "$quick" ] && echo 10 || echo 60)
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || die "--seconds $seconds: a positive number is wanted"
 [[ $seed =~ ^[0-9]+$ ]] || die "--seed-from $seed: a number is wanted"

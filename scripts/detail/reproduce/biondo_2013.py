@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Band systems: Figures 6, 7, 9 and 10 of Biondo (2013)."""
-from common import Document, ratio, text_of
+from common import Document, ratio, series, text_of
 from page import Panel
 
 DOCUMENT = Document(
@@ -24,12 +24,8 @@ def times(rows, x, parallel, column="total us"):
     @param parallel what row_by_row_parallel is called
     @param column   "us" for the solve alone
     """
-    lines = {}
-    for row in rows:
-        name = row["algorithm"].replace("row_by_row_parallel", parallel)
-        if row[column][:1].isdigit():
-            lines.setdefault(name, {})[int(row[x])] = float(row[column])
-    return lines
+    return series(rows, lambda row: int(row[x]), lambda row: float(row[column]),
+                  lambda row: row["algorithm"].replace("row_by_row_parallel", parallel))
 
 
 def named(lines, algorithms):

@@ -10,7 +10,7 @@ A document is a module of this folder, named by its authors and year
       programs=("strata_perf_sptrsv",))          what scripts/build has to build
   def reproduce(run, page): ...      measures, draws and writes
 
-scripts/reproduce finds the modules by themselves: a new document is a new file.
+scripts/reproduce lists the modules.
 
 `run` (class Run, in measure.py) measures:
   run.quick         small sizes: half a minute for each document, on two cores
@@ -42,7 +42,6 @@ written by hand: its sentences are the module's, and what depends on numbers is 
 by the numbers.
 """
 import datetime
-import importlib
 import math
 import os
 import subprocess
@@ -51,8 +50,7 @@ from dataclasses import dataclass
 
 from tables import UserError
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(FOLDER)))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 BACKENDS = ("serial", "openmp", "cuda")
 
 
@@ -68,7 +66,6 @@ class Document:
     title: str
     kind: str
     programs: tuple
-    module: str = ""
 
     @property
     def short_authors(self):
@@ -79,25 +76,6 @@ class Document:
     def citation(self):
         return "%s, *%s*, %s, %d" % (self.authors, self.title, self.kind,
                                      self.year)
-
-
-def documents():
-    """{number: module} of all modules in this folder that describe a document."""
-    found = {}
-    for name in sorted(os.listdir(FOLDER)):
-        stem, ending = os.path.splitext(name)
-        if ending != ".py":
-            continue
-        with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
-            if not any(line.startswith("DOCUMENT = ") for line in file):
-                continue
-        module = importlib.import_module(stem)
-        number = module.DOCUMENT.number
-        if number in found:
-            raise UserError("%s.py and %s.py are both document %s" %
-                            (found[number].__name__, stem, number))
-        found[number] = module
-    return dict(sorted(found.items()))
 
 
 def say(text):
@@ -148,6 +126,14 @@ def text_of(value, digits=3):
         return "%.*e" % (digits - 1, value)
     rounded = round(value, places)
     return "{:,.{p}f}".format(rounded, p=max(places, 0))
+
+
+def series(rows, x, y, name=lambda row: row["algorithm"]):
+    """{name: {x: y}} of functions of a row."""
+    lines = {}
+    for row in rows:
+        lines.setdefault(name(row), {})[x(row)] = y(row)
+    return lines
 
 
 def ratio(of, to):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gauss-Jordan elimination: Figures 8 to 11 of Eyvazov (2021)."""
-from common import Document, ratio
+from common import Document, ratio, series
 from page import Panel
 
 DOCUMENT = Document(
@@ -42,12 +42,11 @@ def solutions(run, table, matrix, scalar, most_on_host):
 
 
 def take(lines, rows, column, reduction=False):
-    """Adds the rows to {line: {n: value}}, and returns it."""
-    for row in rows:
-        name = row["algorithm"]
-        name = REDUCED if reduction and name == "strata" else name
-        lines.setdefault(name, {})[int(row["n"])] = float(row[column])
-    return lines
+    """{line: {n: value}} with those of the rows."""
+    found = series(rows, lambda row: int(row["n"]), lambda row: float(row[column]))
+    if reduction:
+        found[REDUCED] = found.pop("strata")
+    return {**lines, **found}
 
 
 def times_of(run, scalar):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """SELL-C-sigma and conjugate gradients: Figures 2 to 7 of Gao (2023)."""
-from common import Document, ratio
+from common import Document, ratio, series
 from page import Panel
 
 DOCUMENT = Document(
@@ -34,11 +34,8 @@ def gallery(sizes):
 
 def by_size(rows, value):
     """{algorithm: {N: value(row)}}"""
-    lines = {}
-    for row in rows:
-        n = int(row["size"] if "size" in row else row["matrix"].split(":")[1])
-        lines.setdefault(row["algorithm"], {})[n] = value(row)
-    return lines
+    return series(rows, lambda row: int(row["size"] if "size" in row else
+                                        row["matrix"].split(":")[1]), value)
 
 
 def crs_and_sell(run, sizes, libraries=()):

@@ -14,23 +14,6 @@ from algorithms import is_own
 from tables import UserError
 
 
-def _is_number(text):
-    return text[:1].isdigit()
-
-
-# What a row of a program's table is: "right", "wrong", or why it has no number.
-VERDICTS = {
-    "sptrsv": lambda row: "right" if row["outcome"] == "right" else
-    "wrong" if row["outcome"] == "wrong" else row["outcome"].replace("_", " "),
-    "spmv": lambda row: "right" if row["right"] == "1" else "wrong",
-    "cg": lambda row: "right" if row["right"] == "1" else "wrong",
-    "band": lambda row: "right" if _is_number(row["error"]) else
-    "wrong" if row["error"] == "WRONG" else row["error"],
-    "gauss_jordan": lambda row: "right" if _is_number(row["backward error"])
-    else "wrong",
-}
-
-
 def own_row(program, row):
     """Whether a wrong answer is a fault: of the library, or of a document's program
     that stands here as a reference, where it has to be right."""
@@ -46,9 +29,9 @@ def right_rows(program, rows, tell):
     @param tell is called with a sentence for each other row
     @throws WrongAnswer where one of ours is wrong or failed, or none is right
     """
-    verdict, kept = VERDICTS[program], []
+    kept = []
     for row in rows:
-        found = verdict(row)
+        found = row["outcome"]
         if found == "right":
             kept.append(row)
             continue
@@ -58,7 +41,8 @@ def right_rows(program, rows, tell):
         if own_row(program, row) and found in ("wrong", "failed"):
             raise WrongAnswer("strata_perf_%s: %s: %s" % (program, name, found))
         tell("strata_perf_%s, %s: %s; its time is left out." %
-             (program, name, found))
+             (program, name, row["message"] if found == "left_out" else
+              found.replace("_", " ")))
     if not any(own_row(program, row) for row in kept):
         raise WrongAnswer("strata_perf_%s has no right answer of ours" % program)
     return kept

@@ -98,29 +98,26 @@ def _filled(text, first="", others=""):
                          break_on_hyphens=False)
 
 
+def _first_lines(*command):
+    """What a program says of its version; nothing where it is not."""
+    try:
+        return subprocess.run([*command, "--version"], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    except OSError:
+        return ""
+
+
 def _compiler(build):
     """Name and version, as the compiler states them."""
     path = build.cache("CMAKE_CXX_COMPILER")
-    try:
-        said = subprocess.run([path, "--version"], check=False, text=True,
-                              stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL).stdout.splitlines()
-    except OSError:
-        return os.path.basename(path)
-    return said[0].strip() if said else os.path.basename(path)
+    return _first_lines(path).partition("\n")[0].strip() or os.path.basename(path)
 
 
 def _cuda_version():
-    """Of nvcc; empty where there is none on the PATH or in its usual place."""
-    for nvcc in ("nvcc", "/usr/local/cuda/bin/nvcc"):
-        try:
-            said = subprocess.run([nvcc, "--version"], check=False, text=True,
-                                  stdout=subprocess.PIPE).stdout
-        except OSError:
-            continue
-        found = re.search(r"release (\S+),", said)
-        return found.group(1) if found else ""
-    return ""
+    """Of nvcc, on the PATH or in its usual place."""
+    found = re.search(r"release (\S+),", _first_lines("nvcc") or
+                      _first_lines("/usr/local/cuda/bin/nvcc"))
+    return found.group(1) if found else "unknown"
 
 
 def _strata_version():
@@ -243,7 +240,7 @@ class Page:
                 if key in context:
                     rows.append([name, context[key]])
             if backend == "cuda":
-                rows.append(["CUDA", _cuda_version() or "unknown"])
+                rows.append(["CUDA", _cuda_version()])
             rows.append(["compiler", _compiler(build)])
             kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
             flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"),

@@ -141,30 +141,17 @@ def print_families(systems):
                     "floor", "worst"], rows)
 
 
-def print_candidates(systems):
-    rows = []
-    for name in systems[0].timings:
-        timings = [s.timings[name] for s in systems]
-        rows.append([name, sum(s.chosen == name for s in systems),
-                     sum(s.fastest == name for s in systems),
-                     *(timings.count(how) for how in ("full", "once", "left_out", "refused"))])
-    print_markdown(["candidate", "chosen", "fastest", "timed in full", "once", "left out",
-                    "refused"], rows)
-
-
 def print_worst(systems, title, measure, columns, smallest=False):
-    """`columns`: {title: function of a system, or a column of the table}"""
+    """`columns`: {title: function of a system}"""
     some = [s for s in systems if not math.isnan(getattr(s, measure))]
     some.sort(key=lambda s: getattr(s, measure), reverse=not smallest)
-    if not some:
-        return
-    print("%s:\n" % title)
-    print_markdown(
-        ["system", "family", "rows", "nnz", "level sets", "ratio", "chosen", *columns],
-        [[s.name, s.row["family"], s.row["rows"], s.row["nnz"], s.row["levels"],
-          getattr(s, measure), s.chosen] +
-         [cell(s) if callable(cell) else s.number(cell) for cell in columns.values()]
-         for s in some[:WORST]])
+    if some:
+        print("%s:\n" % title)
+        print_markdown(
+            ["system", "family", "rows", "nnz", "level sets", "ratio", "chosen", *columns],
+            [[s.name, s.row["family"], s.row["rows"], s.row["nnz"], s.row["levels"],
+              getattr(s, measure), s.chosen] + [cell(s) for cell in columns.values()]
+             for s in some[:WORST]])
 
 
 def summarise(options):
@@ -185,18 +172,11 @@ def summarise(options):
         print_distribution(systems)
         print_sizes(systems)
         print_families(systems)
-        print_candidates(systems)
-        print_worst(systems, "Largest regret", "regret",
-                    {"us": "solve_us", "fastest": lambda s: s.fastest,
-                     "its us": lambda s: s.fastest_us})
-        print_worst(systems, "Longest analyses beside cuSPARSE", "analysis",
-                    {"us": "analysis_us", "cuSPARSE us": "cusparse_analysis_us",
-                     "longest row": "longest_row"})
-        print_worst(systems, "Least speedup over cuSPARSE", "speedup",
-                    {"us": "solve_us", "cuSPARSE us": "cusparse_us", "bytes us": "bytes_us"},
-                    smallest=True)
-        print_worst(systems, "Farthest above the floor", "floor",
-                    {"us": "solve_us", "floor us": "floor_us", "bytes us": "bytes_us",
-                     "merged": "merged_levels"})
+        us = {"us": lambda s: s.number("solve_us")}
+        print_worst(systems, "Largest regret", "regret", {
+            **us, "fastest": lambda s: s.fastest, "its us": lambda s: s.fastest_us})
+        print_worst(systems, "Least speedup over cuSPARSE", "speedup", {
+            **us, "cuSPARSE us": lambda s: s.number("cusparse_us")}, smallest=True)
+        print_worst(systems, "Longest analyses beside cuSPARSE", "analysis", {})
     if bad:
         raise UserError("%d answers are not right" % len(bad))

@@ -13,11 +13,9 @@
 #                                 compiled for the test, for every execution space
 #   --backend serial|openmp|cuda  default: openmp
 #   --arch sm_XX                  CUDA architecture; default: of the GPU found
-#   --scalars LIST                some of double, float, kokkos_complex_double and
-#                                 kokkos_complex_float, with commas between them;
-#                                 default: all four. Each is tested with every
-#                                 ordinal and offset; spiluk with the real ones, as
-#                                 Kokkos Kernels itself does
+#
+# Each scalar is tested with every ordinal and offset; spiluk with the real ones, as Kokkos
+# Kernels itself does.
 #
 # The tests' sources are edited on their way into build/kokkos_kernels_<backend>: the
 # names of Kokkos Kernels' handle, algorithms and functions become Strata's, and
@@ -27,31 +25,12 @@
 # Fails if a test fails, if the edits do not fit the source, or if not every test
 # ran.
 
-source="" prefix="" library_build="" backend=openmp arch_option=()
-scalars=double,float,kokkos_complex_double,kokkos_complex_float
-while [ $# -gt 0 ]; do
-  case $1 in
-    --kokkos-kernels-source) need_value "$1" $# && source=$2 && shift 2 ;;
-    --prefix) need_value "$1" $# && prefix=$2 && shift 2 ;;
-    --build) need_value "$1" $# && library_build=$2 && shift 2 ;;
-    --backend) need_value "$1" $# && backend=$2 && shift 2 ;;
-    --arch) need_value "$1" $# && arch_option=("$1" "$2") && shift 2 ;;
-    --scalars) need_value "$1" $# && scalars=$2 && shift 2 ;;
-    -h | --help) show_help && exit 0 ;;
-    *) die "unknown option $1; see --help" ;;
-  esac
-done
+parse_options kokkos-kernels-source= prefix= build= backend=openmp arch= -- "$@"
+no_words
+source=$kokkos_kernels_source library_build=$build
+given backend arch
 check_backend "$backend"
 [ -n "$source" ] || die "--kokkos-kernels-source is missing; see --help"
-IFS=, read -ra scalar_list <<<"$scalars"
-[ ${#scalar_list[@]} -gt 0 ] || die "--scalars names none; see --help"
-for scalar in "${scalar_list[@]}"; do
-  case $scalar in
-    double | float | kokkos_complex_double | kokkos_complex_float) ;;
-    *) die "--scalars has $scalar; see --help" ;;
-  esac
-done
-
 # find_test KERNEL: the source of a kernel's test. Release 4 and later have the first,
 # release 3 has the second.
 find_test() {
@@ -76,7 +55,7 @@ done
 version=$(source_version "$source")
 
 if [ -z "$prefix" ]; then
-  prefix=$("$root/scripts/get_dependencies" --backend "$backend" "${arch_option[@]}")
+  prefix=$("$root/scripts/get_dependencies" "${given[@]}")
 fi
 if [ -n "$library_build" ] && [ "$(cat "$library_build/prefix" 2>/dev/null)" != "$prefix" ]; then
   die "--build $library_build is no build folder of scripts/build with the prefix $prefix"
@@ -135,7 +114,7 @@ rename_kernel() {
     sed -E -i "s!([^:[:alnum:]_])(KokkosSparse::)?(Experimental::)?${kernel}_${phase}_streams *\\(!\\1Strata::Experimental::${kernel}_${phase}_streams(!g" \
       "$edited.new"
   done
-  # The instances are the driver's: fewer scalars are compiled on request.
+  # The instances are the driver's.
   sed -E -i '/^#include <Test_Common_Test_All_Type_Combos\.hpp>/d; /^#undef (KOKKOSKERNELS_)?EXECUTE_TEST/d
     /^ *(KOKKOSKERNELS_)?EXECUTE_TEST *\([^S]/d' "$edited.new"
   replace "macro for the instances" '^#define (KOKKOSKERNELS_)?EXECUTE_TEST *\(' \
@@ -163,14 +142,6 @@ leave_out "the threshold of chains (reset_chain_threshold), which Strata has not
   '^.*reset_chain_threshold\(.*\);'
 finish
 
-real_scalars=()
-for scalar in "${scalar_list[@]}"; do
-  [[ $scalar == *complex* ]] || real_scalars+=("$scalar")
-done
-if [ ${#real_scalars[@]} -eq 0 ]; then
-  say "Left out: spiluk, whose test Kokkos Kernels has for real scalars alone"
-  kernels=(sptrsv)
-fi
 begin spiluk
 rename_kernel SPILUKAlgorithm symbolic numeric
 leave_out "Block-CRS cases of spiluk (run_test_spiluk_blocks, run_test_spiluk_scale_blocks)" \
@@ -192,8 +163,7 @@ finish
 
 # --- Building and running ----------------------------------------------------
 
-say "Building the tests of Kokkos Kernels $version for ${scalars//,/, }, each with" \
-  "ordinals int and int64_t and offsets int and size_t"
+say "Building the tests of Kokkos Kernels $version for each scalar, ordinal and offset"
 configure=(-DCMAKE_PREFIX_PATH="$prefix")
 if [ "$backend" = cuda ]; then
   find_nvcc || die "--backend cuda needs the CUDA toolkit: no nvcc on the PATH or in /usr/local/cuda/bin"
@@ -215,15 +185,15 @@ fi
 quietly "$folder/configure.log" cmake -S "$root/cmake/test_kokkos_kernels" -B "$folder/build" \
   -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
   -Dversion="$version" -Dedited="$folder/edited" -Dfixtures="$fixtures" \
-  -Dscalars="${scalars//,/;}" -Dlibrary="$library" "${configure[@]}"
+  -Dscalars="double;float;kokkos_complex_double;kokkos_complex_float" -Dlibrary="$library" "${configure[@]}"
 quietly "$folder/build.log" cmake --build "$folder/build" --parallel "$(jobs)" \
   --target "${kernels[@]}"
 
 # The cases with streams want a thread for each of up to four.
 say "Running"
 for kernel in "${kernels[@]}"; do
-  wanted=$((4 * ${#scalar_list[@]}))
-  [ "$kernel" = sptrsv ] || wanted=$((4 * ${#real_scalars[@]}))
+  wanted=16
+  [ "$kernel" = sptrsv ] || wanted=8
   results=$folder/results_$kernel.xml log=$folder/run_$kernel.log
   rm -f "$results"
   status=0

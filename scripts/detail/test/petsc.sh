@@ -30,27 +30,15 @@
 # Progress goes to stderr, the folder of the installation to stdout.
 
 version=3.24.6
-work=$root/build/petsc kokkos_source=() petsc_source="" backend=serial scalar=real
-index=32 prefix="" refused="" bench="" tests=yes petsc_dir="" arch=""
-while [ $# -gt 0 ]; do
-  case $1 in
-    --kokkos-source | --kokkos-kernels-source)
-      need_value "$1" $# && kokkos_source+=("$1" "$2") && shift 2
-      ;;
-    --petsc-source) need_value "$1" $# && petsc_source=$(realpath "$2") && shift 2 ;;
-    --petsc-dir) need_value "$1" $# && petsc_dir=$(realpath "$2") && shift 2 ;;
-    --petsc-arch) need_value "$1" $# && arch=$2 && shift 2 ;;
-    --backend) need_value "$1" $# && backend=$2 && shift 2 ;;
-    --scalar) need_value "$1" $# && scalar=$2 && shift 2 ;;
-    --index) need_value "$1" $# && index=$2 && shift 2 ;;
-    --prefix) need_value "$1" $# && prefix=$(realpath -m "$2") && shift 2 ;;
-    --refuse) need_value "$1" $# && refused=$(realpath "$2") && shift 2 ;;
-    --bench) bench=yes && shift ;;
-    --build-only) tests="" && shift ;;
-    -h | --help) show_help && exit 0 ;;
-    *) die "unknown option $1; see --help" ;;
-  esac
+work=$root/build/petsc
+parse_options kokkos-source= kokkos-kernels-source= petsc-source= petsc-dir= petsc-arch= \
+  backend=serial scalar=real index=32 prefix= refuse= bench build-only -- "$@"
+no_words
+given kokkos-source kokkos-kernels-source
+for path in petsc_source petsc_dir prefix refuse; do
+  [ -z "${!path}" ] || printf -v "$path" %s "$(realpath -m "${!path}")"
 done
+arch=$petsc_arch
 case $backend in serial | openmp) ;; *) die "--backend $backend: serial or openmp is wanted" ;; esac
 case $scalar in real | complex) ;; *) die "--scalar $scalar: real or complex is wanted" ;; esac
 case $index in 32 | 64) ;; *) die "--index $index: 32 or 64 is wanted" ;; esac
@@ -92,7 +80,7 @@ need_debian "$logs/packages.log" "python3 /usr/bin/python3" "python3-pip python:
 
 [ -n "$kokkos" ] ||
   kokkos=$("$root/scripts/get_dependencies" --backend "$backend" --shared --library-only \
-    --prefix "$prefix/kokkos" "${kokkos_source[@]}")
+    --prefix "$prefix/kokkos" "${given[@]}")
 kokkos_version=$(sed -nE 's/^set\(PACKAGE_VERSION "([^"]*)"\)/\1/p' \
   "$kokkos"/lib/cmake/Kokkos/KokkosConfigVersion.cmake)
 if [ "$(printf '%s\n' 3.7.01 "$kokkos_version" | sort -V | head -n 1)" != 3.7.01 ]; then
@@ -158,11 +146,11 @@ quietly "$logs/plugin-configure.log" cmake -S "$root/petsc" -B "$work/plugin-$na
   -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
   -DPETSC_DIR="$petsc_dir" -DPETSC_ARCH="$arch" \
   -DCMAKE_INSTALL_RPATH="$petsc_dir/$arch/lib;$kokkos/lib" \
-  -DPetscStrata_MPIEXEC_FLAGS="$mpi_flags" -DPetscStrata_REFUSED="$refused"
+  -DPetscStrata_MPIEXEC_FLAGS="$mpi_flags" -DPetscStrata_REFUSED="$refuse"
 quietly "$logs/plugin-build.log" cmake --build "$work/plugin-$name" --parallel "$(jobs)"
 quietly "$logs/plugin-install.log" cmake --install "$work/plugin-$name"
 
-if [ -n "$tests" ]; then
+if [ -z "$build_only" ]; then
   say "Testing it on 1, 2 and 4 ranks"
   (cd "$work/plugin-$name" && OMP_WAIT_POLICY=passive \
     quietly "$logs/tests.log" ctest --output-on-failure --output-junit results.xml)

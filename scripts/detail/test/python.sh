@@ -18,41 +18,20 @@
 # Packages come from PyPI, in the versions of python/requirements-*.txt; Kokkos from
 # scripts/get_dependencies. Progress goes to stderr, the wheel's path to stdout.
 
-python=python3 work=$root/build/python output="" optional="" tests=yes
-while [ $# -gt 0 ]; do
-  case $1 in
-    --python) need_value "$1" $# && python=$2 && shift 2 ;;
-    --output) need_value "$1" $# && output=$(realpath -m "$2") && shift 2 ;;
-    --optional) optional=yes && shift ;;
-    --wheel-only) tests="" && shift ;;
-    -h | --help) show_help && exit 0 ;;
-    *) die "unknown option $1; see --help" ;;
-  esac
-done
+work=$root/build/python
+parse_options python=python3 output= optional wheel-only -- "$@"
+no_words
+[ -z "$output" ] || output=$(realpath -m "$output")
 [ -n "$output" ] || output=$work/wheel
 mkdir -p "$work"
 
 need_debian "$work/packages.log" "python3 $python" "python3-venv python:ensurepip" \
   "python3-dev /usr/include/python3*/Python.h"
 
-# environment DIR REQUIREMENTS: a virtual environment with those packages.
-environment() {
-  local folder=$1 requirements=$2
-  if cmp -s "$requirements" "$folder/requirements.txt"; then
-    return
-  fi
-  say "Installing what $(basename "$requirements") names into $folder"
-  rm -rf "$folder"
-  quietly "$folder.log" "$python" -m venv "$folder"
-  quietly "$folder.log" "$folder/bin/pip" install --disable-pip-version-check \
-    --requirement "$requirements"
-  cp "$requirements" "$folder/requirements.txt"
-}
-
 # --- The wheel ---------------------------------------------------------------
 
 prefix=$("$root/scripts/get_dependencies" --library-only)
-environment "$work/tools" "$root/python/requirements-build.txt"
+environment "$python" "$work/tools" "$root/python/requirements-build.txt"
 case $(uname -m) in
   x86_64) baseline=-march=x86-64-v2 ;;
   *) baseline="" ;;
@@ -78,7 +57,7 @@ rm -f "$output"/strata_solvers-*.whl
 cp "$wheel" "$output"
 wheel=$output/$(basename "$wheel")
 say "$(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB, took $((SECONDS - seconds)) s"
-if [ -z "$tests" ]; then
+if [ -n "$wheel_only" ]; then
   echo "$wheel"
   exit 0
 fi
@@ -89,7 +68,7 @@ fi
 rm -rf "$work/clean"
 cp "$root/python/requirements-test.txt" "$work/requirements-test.txt"
 [ -z "$optional" ] || printf '%s\n' torch jax >>"$work/requirements-test.txt"
-environment "$work/clean" "$work/requirements-test.txt"
+environment "$python" "$work/clean" "$work/requirements-test.txt"
 quietly "$work/install.log" "$work/clean/bin/pip" install --disable-pip-version-check "$wheel"
 rm -rf "$work/tests"
 cp -R "$root/python/tests" "$work/tests"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What scripts/reproduce promises: a page's numbers are those of the programs' tables,
-and a wrong answer of ours ends it.   test_reproduce.py SCRIPTS BUILD WORK_DIR"""
+and a wrong answer of ours ends it.   test_reproduce.py FOLDER WORK_DIR SCRIPTS BUILD"""
 import csv
 import os
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-SCRIPTS, BUILD, WORK = sys.argv[1:4]
+_, WORK, SCRIPTS, BUILD = sys.argv[1:5]
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SCRIPTS, "detail"),
                 os.path.join(SCRIPTS, "detail", "reproduce")]
@@ -18,12 +18,12 @@ import common  # noqa: E402
 import measure  # noqa: E402
 
 # A program that spoils what the real one has written to its table.
-SPOILED = '''#!/usr/bin/python3
+SPOILED = r'''#!/usr/bin/python3
 import re, subprocess, sys
 code = subprocess.run([%(program)r] + sys.argv[1:]).returncode
 path = sys.argv[sys.argv.index("--table") + 1]
 text = open(path).read()
-spoiled = re.sub(%(right)r, %(wrong)r, text, count=1, flags=re.M)
+spoiled = re.sub(r"(?m)^(%(line)s.*,)right\b", r"\1wrong", text, count=1)
 assert spoiled != text, text
 open(path, "w").write(spoiled)
 sys.exit(code)
@@ -36,7 +36,7 @@ def reproduce(*arguments):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def spoil(name, program, right, wrong):
+def spoil(name, program, line):
     """A build folder whose `program` reports a wrong answer."""
     folder = os.path.join(WORK, name)
     shutil.rmtree(folder, ignore_errors=True)
@@ -49,8 +49,7 @@ def spoil(name, program, right, wrong):
             os.symlink(real, path)
             continue
         with open(path, "w", encoding="utf-8") as file:
-            file.write(SPOILED % {"program": real, "right": right,
-                                  "wrong": wrong})
+            file.write(SPOILED % {"program": real, "line": line})
         os.chmod(path, 0o755)
     return folder
 
@@ -71,18 +70,14 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(pages, [])
 
     def test_wrong_answers_end_it(self):
-        for document, program, right, wrong in (
-                ("003", "gauss_jordan", r"^(dominant,64,augmented,strata,.*?)(\d\.\de)",
-                 r"\1WRONG \2"),
-                ("003", "gauss_jordan",
-                 r"^(dominant,64,augmented,eyvazov_2021,.*?)(\d\.\de)", r"\1WRONG \2"),
-                ("001", "spmv", r"^(poisson:16,strata_columns,.*,)1$", r"\g<1>0"),
-                ("002", "band", r"^(100,.*,strata,.*?)(\d\.\de-\d+)", r"\1WRONG"),
-                ("000", "spmv", r"^(grid2d:60,strata_blocks,.*,)1$", r"\g<1>0"),
-                ("004", "sptrsv", r"^(block_diagonal:16x250:0\.001,automatic,.*,)"
-                 r"right(,)", r"\1wrong\2")):
-            with self.subTest(right):
-                build = spoil("wrong", program, right, wrong)
+        for document, program, line in (
+                ("003", "gauss_jordan", "dominant,64,augmented,strata,"),
+                ("003", "gauss_jordan", "dominant,64,augmented,eyvazov_2021,"),
+                ("001", "spmv", "poisson:16,strata_columns,"),
+                ("002", "band", "100,.*,strata,"), ("000", "spmv", "grid2d:60,strata_blocks,"),
+                ("004", "sptrsv", r"block_diagonal:16x250:0\.001,automatic,")):
+            with self.subTest(line):
+                build = spoil("wrong", program, line)
                 self.refused(document, build, "WRONG: strata_perf_" + program)
 
     def test_rows(self):

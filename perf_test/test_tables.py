@@ -1,0 +1,245 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What scripts/summarise and scripts/plot say of tables whose numbers are known, of tables
+that were just measured, and of those that README.md quotes.
+
+  test_tables.py FOLDER WORK_DIR SCRIPTS sptrsv|validation|plots
+
+FOLDER has the benchmarks."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+FOLDER, WORK, SCRIPTS, WHAT = sys.argv[1:5]
+ROOT = os.path.dirname(SCRIPTS)
+SHORT = "--benchmark_min_time=0.001"
+
+
+def run(*command, code=0):
+    done = subprocess.run(command, check=False, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    assert done.returncode == code and "Traceback" not in done.stderr, (command, done)
+    return done.stdout if code == 0 else done.stdout + done.stderr
+
+
+def script(name, *arguments, code=0):
+    return run(sys.executable, os.path.join(SCRIPTS, name), *arguments, code=code)
+
+
+def refused(text, *arguments):
+    """Exit code 1 and a message for users."""
+    said = script(*arguments, code=1)
+    assert re.search(text, said), (text, said)
+    return said
+
+
+def measure(program, table, *arguments):
+    path = os.path.join(WORK, table)
+    run(os.path.join(FOLDER, "strata_perf_" + program), *arguments, "--table", path)
+    return path
+
+
+def write(name, *lines):
+    path = os.path.join(WORK, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(line + "\n" for line in lines))
+    return path
+
+
+def has(text, *parts):
+    for part in parts:
+        assert part in text, "%r is not in\n%s" % (part, text)
+
+
+def readme_says(sentence):
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        has(" ".join(file.read().split()), sentence)
+
+
+def sptrsv():
+    header = "matrix,algorithm,chosen,scalar,rhs,rows,levels,solve_us,outcome,parameters,message"
+    # The fastest of a peer's right answers counts; matrices without ours do not.
+    said = script("summarise", "sptrsv", write(
+        "known.csv", header,
+        "a,automatic,sync_free,double,1,9,3,2,right,,",
+        "a,sptrsv_drop_in,sync_free,double,1,9,3,6,right,,",
+        "a,sptrsv_drop_in_fixed,sync_free,double,1,9,3,3,right,,",
+        "a,kokkos_kernels_rp,,double,1,9,3,1,wrong,,",
+        "a,kokkos_kernels_tp1,,double,1,9,3,24,right,team 32,",
+        "a,kokkos_kernels_tp1chain,,double,1,9,3,12,right,threshold 64 team 64 vector 4,",
+        "a,cusparse_spsv,,double,1,9,3,4,right,,", "b,automatic,blocks,double,1,9,3,10,right,,",
+        "b,kokkos_kernels_rp,,double,1,9,3,240,right,,", "b,cusparse_spsv,,double,1,9,3,80,right,,",
+        "b,cusparse_spsv_sell,,double,1,9,3,,failed,,too much padding for sliced ELL",
+        "c,automatic,blocks,double,1,9,3,1,wrong,,", "c,cusparse_spsv,,double,1,9,3,80,right,,"))
+    has(said, "| matrix | rows | level sets | chosen | Strata | cuSPARSE | x cuSPARSE | KK | "
+        "KK with | x KK | drop-in | values fixed |",
+        "| a | 9 | 3 | sync_free | 2 | 4 | 2 | 12 | tp1chain threshold 64 team 64 vector 4 | 6 "
+        "| 6 | 3 |",
+        "| b | 9 | 3 | blocks | 10 | 80 | 8 | 240 | rp | 24 | - | - |",
+        "cuSPARSE's time over Strata's: 4 in the geometric mean of 2 matrices, least 2",
+        "KK's time over Strata's: 12 in the geometric mean of 2 matrices, least 6",
+        "KK's time over that of drop-in: 2 in the geometric mean of 1 matrices, least 2",
+        "KK's time over that of values fixed: 4 in the geometric mean of 1 matrices, least 4")
+    assert "| c " not in said, said
+
+    summary = ("summarise", "sptrsv")
+    refused("absent.csv", *summary, os.path.join(WORK, "absent.csv"))
+    refused("mixes scalars", *summary, write(
+        "mixed.csv", header, "a,automatic,blocks,double,1,9,3,1,right,,",
+        "a,automatic,blocks,float,1,9,3,1,right,,"))
+    refused("no right answer of 'automatic'", *summary, write(
+        "peers.csv", header, "a,cusparse_spsv,,double,1,9,3,1,right,,"))
+    has(script(*summary, measure(
+        "sptrsv", "measured.csv", "--gallery", "grid2d:12", "--gallery", "circuit:300", SHORT,
+        "--algorithms", "automatic,kokkos_kernels,sptrsv_drop_in,sptrsv_drop_in_fixed")),
+        "| circuit:300 | 300 | ", "KK's time over that of values fixed: ",
+        "in the geometric mean of 2 matrices")
+
+
+def validation():
+    header = ("family,system,scalar,rows,nnz,levels,longest_row,merged_levels,chosen,"
+              "solve_us,a_us,a_merged_levels,a_timing,b_us,b_merged_levels,b_timing,"
+              "cusparse_us,analysis_us,cusparse_analysis_us,bytes_us,floor_us,rowwise_error,"
+              "outcome,message")
+    # Regret 1, 2 and 1; analyses 4, 1 and 0.25 times cuSPARSE's; 2, 8 and 4 times as fast;
+    # 1, 2 and 4 times the floor. The last choice is fastest, as the other's answer is wrong
+    # where it is faster.
+    first = write("first.csv", header,
+                  "grid,g:1,double,9,9,3,3,1,a,10,10,1,full,90,1,once,20,400,100,10,10,1,right,",
+                  "grid,g:2,double,9,9,3,3,1,a,20,20,1,full,10,1,full,160,100,100,1,10,1,right,")
+    second = write(
+        "second.csv", header, "long,l:1,double,200000,9,3,3,1,b,40,,1,left_out,40,1,full,160,"
+        "50,200,2,10,1,right,")
+    wrong = write("wrong.csv", header, "long,l:2,double,9,9,3,3,1,b,40,2,1,wrong,40,1,full,160,"
+                  "50,200,2,10,1,right,",
+                  "long,l:3,double,9,9,3,3,1,b,40,50,1,full,40,1,full,160,50,200,2,10,1,wrong,")
+    summary = ("summarise", "validation")
+    has(script(*summary, first, second),
+        "3 systems in 2 families, double", "| regret | 3 | 1.26 | 1 | 1 | 2 | 2 | 2 | 2 |",
+        "| analysis over cuSPARSE's | 3 | 1 | 0.25 | 1 | 4 | 4 | 4 | 4 |",
+        "| cuSPARSE's solve over ours | 3 | 4 | 2 | 4 | 8 | 8 | 8 | 8 |",
+        "| solve over its floor | 3 | 2 | 1 | 2 | 4 | 4 | 4 | 4 |",
+        "| below 10,000 | 2 | 4 | 2 | 8 | 2 |", "| from 50,000 below 200,000 | 0 | - | - | - | - |",
+        "| from 200,000 below 500,000 | 1 | 4 | 4 | 4 | 0.25 |",
+        "| from 200,000 | 1 | 4 | 4 | 4 | 0.25 |", "| all | 3 | 4 | 2 | 8 | 1 |",
+        "Regret at most 1.15: 66.7 % of the systems.",
+        "| grid | 2 | 1 | 2 | 2 | 50.0 % | 2 | 4 | 4 | 2 | 1.41 | 2 |",
+        "| all | 3 | 1 | 2 | 2 | 66.7 % | 1 | 4 | 4 | 2 | 2 | 4 |",
+        "| bytes bind | 1 | 1 | 1 | 1 | 100.0 % | 4 | 4 | 2 | 2 | 1 | 1 |",
+        "Largest regret:\n\n| system | family | rows | nnz | level sets | ratio | chosen | us | "
+        "fastest | its us |\n|---|---|---|---|---|---|---|---|---|---|\n"
+        "| g:2 | grid | 9 | 9 | 3 | 2 | a | 20 | b | 10 |")
+    # A wrong answer is named, and is not the fastest.
+    has(refused("2 answers are not right", *summary, wrong),
+        "No right answer: l:2: a wrong", "No right answer: l:3: wrong",
+        "| regret | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 |")
+    refused("absent.csv", *summary, os.path.join(WORK, "absent.csv"))
+    refused("'g:1' is in the tables twice", *summary, first, first)
+    has(script(*summary, "--repeats", first, first), "4 systems in 1 families, double")
+    refused("no column family.*strata_perf_validation", *summary,
+            write("other.csv", "matrix,algorithm", "a,b"))
+    refused("has no rows", *summary, write("empty.csv", header))
+    refused("cut off", *summary, write("cut.csv", header, "grid,g:1,double,9"))
+    with open(first, encoding="utf-8") as file:
+        other = write("other.csv", *file.read().replace("b_", "c_").splitlines())
+    refused("other columns", *summary, first, other)
+    # What solves promise.
+    both = [write(name + ".csv", header.replace("outcome", "accuracy,outcome"),
+                  "grid,%s,double,9,9,3,3,1,a,10,10,1,full,90,1,once,20,400,100,10,10,1,%s,right,"
+                  % (name, name)) for name in ("rowwise", "componentwise")]
+    has(script(*summary, both[1]), "1 systems in 1 families, double, accuracy = componentwise")
+    refused("several accuracies", *summary, *both)
+
+    # README.md has the numbers of the table of unseen systems.
+    said = script(*summary, "--repeats",
+                  os.path.join(ROOT, "docs", "tables", "validation_unseen_h200.csv"))
+    (count, mean, least), (_, small, _), (_, large, _), (_, largest, _) = (
+        re.search(r"(?m)^\| %s \| (\d+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \| [\d.]+ \|$" % line,
+                  said).groups()
+        for line in ("all", "below 200,000", "from 200,000", "from 500,000"))
+    readme_says("%s times as fast as cuSPARSE's in the geometric mean of %s systems that the "
+                "library was not tuned on, and %s times at least: %s times below 200,000 rows, "
+                "%s from there on, %s from 500,000 rows on" % (mean, count, least, small, large,
+                                                               largest))
+    has(script(*summary, measure("validation", "measured.csv", "--families", "deep,grid3d",
+                                 "--per-family", "2", "--milliseconds", "1")),
+        "4 systems in 2 families, double", "| grid3d | 2 |", "| deep | 2 |", "grid3d:14/random")
+
+
+def draw(name, figure, *tables, flags=()):
+    """(what is printed, the picture's text)"""
+    picture = os.path.join(WORK, name + ".svg")
+    said = script("plot", figure, *tables, "--output", picture, *flags)
+    with open(picture, encoding="utf-8") as file:
+        return said, file.read()
+
+
+def not_drawn(text, *arguments):
+    picture = os.path.join(WORK, "refused.svg")
+    refused(text, "plot", *arguments, "--output", picture)
+    assert not os.path.exists(picture), arguments
+
+
+def plots():
+    runs = measure("sptrsv", "runs.csv", "--gallery", "grid2d:9", "--gallery", "circuit:300",
+                   "--algorithms", "automatic,level_sets,serial", SHORT)
+    draw("times", "times", runs)
+    has(draw("speedup", "speedup", runs)[0],
+        "times as fast as serial substitution on 2 triangles")
+    png = os.path.join(WORK, "times.png")
+    script("plot", "times", runs, "--output", png)
+    with open(png, "rb") as file:
+        assert file.read(8) == b"\x89PNG\r\n\x1a\n", png
+    lines = ("matrix,algorithm,rhs,scalar,rows,nnz,analysis_us,solve_us,outcome",
+             "a,automatic,1,double,9,9,1,2,right", "a,blocks,1,double,9,9,1,5,right",
+             "a,subgraphs,1,double,9,9,1,1,wrong", "a,serial_substitution,1,double,9,9,1,4,right",
+             "a,kokkos_kernels_rp,1,double,9,9,1,8,right",
+             "a,kokkos_kernels_tp1,1,double,9,9,1,6,right")
+    known = write("sptrsv.csv", *lines)
+    has(draw("known", "times", known)[1], ">2 µs<", ">4 µs, 2.0 ×<", ">6 µs, 3.0 ×<",
+        ">5 µs, 2.5 ×<")
+    has(draw("known", "speedup", known)[1], ">3.0 × (2 µs, 6 µs)<", ">geometric mean 3.0 ×<")
+
+    # What scripts/demo says of such a table.
+    said = script("summarise", "demo", WORK, "--on-host")
+    for text in ("automatic +2 us\n", "subgraphs +wrong\n", "peer: kokkos_kernels_tp1 +6 us\n",
+                 r"fastest peer / automatic +2.00\n", "on 1 of 1 triangle", "reference backend"):
+        assert re.search(text, said), (text, said)
+
+    # The figure and the numbers of README.md are those of the table beside them.
+    table = os.path.join(ROOT, "docs", "tables", "sptrsv_h200.csv")
+    said, now = draw("readme", "speedup", table, flags=["--peer", "cusparse"])
+    mean, least, most, count = re.search(
+        r"geometric mean ([\d.]+), from ([\d.]+) to ([\d.]+) times.* on (\d+) triangles",
+        said).groups()
+    readme_says("The figure shows %s triangles of at most 216,000 rows that the library was "
+                "tuned on: a solve is %s times as fast as cuSPARSE's in the geometric mean, and "
+                "from %s to %s times on each" % (count, mean, least, most))
+    with open(os.path.join(ROOT, "docs", "sptrsv_h200.svg"), encoding="utf-8") as file:
+        labels, committed = (re.findall(r">[\d.]+ × .[^<]*<", text)
+                             for text in (now, file.read()))
+    assert len(labels) == int(count) and labels == committed, \
+        "docs/sptrsv_h200.svg is not of %s: draw it anew as docs/tables/README.md says" % table
+
+    not_drawn("absent.csv", "speedup", os.path.join(WORK, "absent.csv"))
+    not_drawn("has no rows", "speedup", write("empty.csv", "matrix,algorithm"))
+    not_drawn("no column matrix.*strata_perf_sptrsv", "speedup", write("other.csv", "rows,kl", "1,2"))
+    not_drawn("other columns", "speedup", known, runs)
+    not_drawn("cusparse", "speedup", known, "--peer", "cusparse")
+    not_drawn("mixes scalars", "times",
+              write("mixed.csv", *lines, "a,automatic,1,float,9,9,1,2,right"))
+
+    # Errors beside their bound, where there are merged level sets.
+    grid = ("--gallery", "grid2d:20", "--algorithms", "sync_free", SHORT)
+    merged = measure("sptrsv", "merged.csv", *grid, "--gallery", "random:500x3",
+                     "--merged-levels", "4")
+    has(draw("accuracy", "accuracy", merged)[0], "2 systems, 2 within their bound")
+    not_drawn("no plan in the tables merges", "accuracy",
+              measure("sptrsv", "plain.csv", *grid, "--accuracy", "componentwise"))
+
+
+shutil.rmtree(WORK, ignore_errors=True)
+os.makedirs(WORK)
+{"sptrsv": sptrsv, "validation": validation, "plots": plots}[WHAT]()

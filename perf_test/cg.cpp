@@ -83,7 +83,7 @@ Options parse(int& argc, char** argv) {
     } else if (flag == "--max-iterations") {
       options.settings.max_iterations = whole_number(flag, value, 1, 100000000);
     } else {
-      options.settings.tolerance = real_number(flag, value, 1e-300, 1);
+      options.settings.tolerance = real_number(flag, value, 1e-300, 0.9);
     }
   }
   return options;

@@ -143,7 +143,7 @@ Options parse(int& argc, char** argv) {
     } else if (flag == "--preconditioners") {
       options.algorithms = chosen_names(value, available(), flag);
     } else if (flag == "--tolerance") {
-      settings.tolerance = real_number(flag, value, 1e-300, 1);
+      settings.tolerance = real_number(flag, value, 1e-300, 0.9);
     } else if (flag == "--max-iterations") {
       settings.max_iterations = whole_number(flag, value, 1, 100000000);
     } else {

@@ -175,7 +175,7 @@ ValidationOptions parse(int& argc, char** argv) {
     } else if (flag == "--per-family") {
       options.per_family = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--scale") {
-      options.scale = real_number(flag, value, 0.5, 2.001);
+      options.scale = real_number(flag, value, 0.5, 2);
     } else if (flag == "--seed") {
       options.seed = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--milliseconds") {

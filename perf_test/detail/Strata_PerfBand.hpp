@@ -103,7 +103,7 @@ inline BandCase band_case(std::int64_t n, const std::string& text) {
     c.ku = whole_number(flag, text.substr(slash + 1), 0, most);
   } else if (!text.empty() && text.back() == '%') {
     const double share =
-        real_number(flag, text.substr(0, text.size() - 1), 0, 101);
+        real_number(flag, text.substr(0, text.size() - 1), 0, 100);
     c.kl = c.ku =
         static_cast<std::int64_t>(share * static_cast<double>(n) / 200);
   } else {

@@ -239,7 +239,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
     } else if (flag == "--solves") {
       options.timing.solves = whole_number(flag, value, 1, 1000000);
     } else {
-      options.timing.changed = real_number(flag, value, 1e-9, 100.001);
+      options.timing.changed = real_number(flag, value, 1e-9, 100);
     }
   }
   if (options.help) return options;

@@ -80,13 +80,12 @@ Number whole_number(const std::string& flag, const std::string& value,
   return static_cast<Number>(number);
 }
 
-/// @throws OptionError unless `value` is a number from `least` up and below
-/// `limit`
+/// @throws OptionError unless `value` is a number from `least` to `most`
 inline double real_number(const std::string& flag, const std::string& value,
-                          double least, double limit) {
+                          double least, double most) {
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
-  if (value.empty() || *end != '\0' || !(number >= least && number < limit))
+  if (value.empty() || *end != '\0' || !(number >= least && number <= most))
     throw OptionError(flag, "'" + value + "' is not a number it can be",
                       "see --help");
   return number;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <detail/Strata_PerfOptions.hpp>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -68,10 +69,6 @@ void substitute(Uplo uplo, const RowMap& row_map, const Entries& entries,
     }
   }
 }
-
-/// The scalars' names on the command line are their types' names here.
-using complex_float = Kokkos::complex<float>;
-using complex_double = Kokkos::complex<double>;
 
 /// A triangular system with a known answer. Every algorithm reads the same
 /// views: 4-byte column indices and offsets, which is what the peers like

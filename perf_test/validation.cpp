@@ -181,7 +181,7 @@ ValidationOptions parse(int& argc, char** argv) {
     } else if (flag == "--milliseconds") {
       options.milliseconds = real_number(flag, value, 1e-6, 1e9);
     } else if (flag == "--accuracy") {
-      options.wishes.accuracy = accuracy_name(flag, value);
+      options.wishes.accuracy = to_string(accuracy_from_string(value));
     } else if (flag == "--scalar") {
       check_scalar_name(value);
       options.scalar = value;

@@ -46,25 +46,25 @@ inline std::vector<Variant> variants() {
   }
   options = {};
   options.algorithm = Algorithm::subgraphs;
-  options.max_subgraph_rows = 5;
-  options.team_size = 1;
+  options.experimental.max_subgraph_rows = 5;
+  options.experimental.team_size = 1;
   all.push_back({"subgraphs of 5 rows", options});
-  options.max_subgraph_rows = 24;
-  options.team_size = 33;
+  options.experimental.max_subgraph_rows = 24;
+  options.experimental.team_size = 33;
   all.push_back({"subgraphs of 24 rows", options});
   options = {};
   options.algorithm = Algorithm::sync_free_subgraphs;
-  options.max_subgraph_rows = 7;
+  options.experimental.max_subgraph_rows = 7;
   options.max_right_hand_sides = 8;
   all.push_back({"sync_free sub-graphs of 7 rows", options});
   options = {};
   options.algorithm = Algorithm::sync_free_subgraphs;
-  options.max_subgraph_rows = 40;
+  options.experimental.max_subgraph_rows = 40;
   options.merged_levels = 3;
-  options.lanes_per_row = 1;
+  options.experimental.lanes_per_row = 1;
   all.push_back({"three merged level sets", options});
   options.merged_levels = 8;
-  options.lanes_per_row = 4;
+  options.experimental.lanes_per_row = 4;
   all.push_back({"eight merged level sets, four lanes a row", options});
   return all;
 }

@@ -169,7 +169,8 @@ TEST(ConcurrentSolves, EndWithMoreTeamsThanFit) {
                                  Algorithm::subgraphs, Algorithm::sync_free}) {
       TriangularOptions options;
       options.algorithm = algorithm;
-      if (algorithm != Algorithm::sync_free) options.max_subgraph_rows = 16;
+      if (algorithm != Algorithm::sync_free)
+        options.experimental.max_subgraph_rows = 16;
       const Task task(pattern, {to_string(algorithm), options}, 9);
       SCOPED_TRACE(pattern.name + ", " + to_string(algorithm));
       if (algorithm != Algorithm::sync_free) {

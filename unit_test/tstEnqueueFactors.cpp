@@ -428,9 +428,6 @@ TYPED_TEST(EnqueueFactors, AreRefusedBeforeAnythingIsEnqueued) {
   EXPECT_THROW(without.enqueue_update_values(Device(), A.values),
                Strata::OptionError);
   EXPECT_THROW(without.update_status(), Strata::OptionError);
-  auto options = this->options_of(kind, false);
-  options.triangular.enqueue_updates = true;
-  EXPECT_THROW(this->factorise(good, options), Strata::OptionError);
 
   auto factors = this->factorise(good, this->options_of(kind, true));
   const auto x = this->applied(factors);

@@ -136,7 +136,7 @@ TYPED_TEST(FactorSolver, TakesOneMatrixForBothFactors) {
                                         std::size_t>;
   const auto LU = both.template to_device<Other>();
   Options options;
-  options.triangular.take_triangle = true;
+  options.take_triangle = true;
   const Strata::FactorSolver solver(Device(), LU, LU, options);
   EXPECT_EQ(Fixture::applied(solver), Fixture::applied(made.solver()));
   // One index type for L, another for U.
@@ -374,7 +374,6 @@ TYPED_TEST(FactorSolver, RefusesFactorsByName) {
   option([](Options& o) {
     o.precision = static_cast<Strata::FactorPrecision>(2);
   });
-  option([](Options& o) { o.triangular.op = Op::transpose; });
   option([](Options& o) { o.triangular.max_right_hand_sides = 0; });
 }
 

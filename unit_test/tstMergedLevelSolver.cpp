@@ -327,7 +327,7 @@ TEST(MergedLevelSolver, MergesNoMoreLevelSetsThanThereAre) {
                    std::to_string(lanes));
       auto options = together(n);
       options.algorithm = algorithm;
-      options.lanes_per_row = lanes;
+      options.experimental.lanes_per_row = lanes;
       const auto all = make_solver(A, options);
       EXPECT_EQ(all.report().algorithm, algorithm);
       EXPECT_EQ(all.report().merged_levels, n);

@@ -284,8 +284,8 @@ TEST(MergedSubgraphSolver, MayOverwriteTheRightHandSide) {
         const auto A =
             make_triangle<double>(random_pattern(900, 2.5, 40, 3), Uplo::lower);
         auto options = merging(levels);
-        options.max_subgraph_rows = rows;
-        options.lanes_per_row = lanes;
+        options.experimental.max_subgraph_rows = rows;
+        options.experimental.lanes_per_row = lanes;
         const auto solver = make_solver(A, options);
         const auto b = random_values<double>(3 * 900, 5);
         const auto x = solve(solver, b, 3);

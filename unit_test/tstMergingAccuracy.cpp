@@ -248,43 +248,16 @@ TEST(MergingAccuracy, ComponentwiseMergesNothing) {
   }
 }
 
-TEST(MergingAccuracy, RelaxedAllowsWhatIsNamed) {
-  auto A = chains<double>(
-      1, 400, [](int) { return 0.7; }, [](int) { return 1.; });
-  A.at(200, 200) = 1e-6;
-  const auto b = multiplied(A, random_values<double>(400, 5));
-  for (const auto algorithm : merging_algorithms) {
-    auto options = merging(algorithm, 4);
-    options.accuracy = Accuracy::relaxed;
-    options.accuracy_digits = 7;
-    const auto solver = make_solver(A, options);
-    EXPECT_EQ(solver.report().unmerged_rows, 0);
-    EXPECT_GT(solver.report().growth, 100);
-    EXPECT_LE(rowwise_error(A, b, solve(solver, b)),
-              1e-7 / std::numeric_limits<double>::epsilon());
-    options.accuracy_digits = 14;
-    EXPECT_GT(make_solver(A, options).report().unmerged_rows, 0);
-  }
-}
-
 TEST(MergingAccuracy, RefusesOptionsThatContradictEachOther) {
   const auto A = chain(10, -0.5);
-  const auto expect_refused = [&](Accuracy accuracy, double digits,
-                                  int levels) {
+  const auto expect_refused = [&](Accuracy accuracy, int levels) {
     auto options = merging(Algorithm::sync_free, levels);
     options.accuracy = accuracy;
-    options.accuracy_digits = digits;
     EXPECT_THROW(make_solver(A, options), OptionError);
   };
-  expect_refused(Accuracy::rowwise, 8, 0);
-  expect_refused(Accuracy::componentwise, 8, 0);
-  expect_refused(Accuracy::componentwise, 0, 4);
-  expect_refused(Accuracy::relaxed, 0, 0);
-  expect_refused(Accuracy::relaxed, 16, 0);
-  expect_refused(Accuracy::relaxed, -1, 0);
-  expect_refused(Accuracy::relaxed, std::nan(""), 0);
-  expect_refused(static_cast<Accuracy>(99), 0, 0);
-  EXPECT_EQ(accuracy_from_string("relaxed"), Accuracy::relaxed);
+  expect_refused(Accuracy::componentwise, 4);
+  expect_refused(static_cast<Accuracy>(99), 0);
+  EXPECT_EQ(accuracy_from_string("componentwise"), Accuracy::componentwise);
   EXPECT_THROW(accuracy_from_string("exact"), OptionError);
 }
 

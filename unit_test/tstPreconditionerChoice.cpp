@@ -99,8 +99,9 @@ TEST(ColouredOrder, RefusesOptionsOfTheNaturalOrder) {
   expect("triangular", [](Options& options) {
     options.triangular.algorithm = Strata::Algorithm::level_sets;
   });
-  expect("triangular",
-         [](Options& options) { options.triangular.max_plan_ratio = 40; });
+  expect("triangular", [](Options& options) {
+    options.triangular.max_plan_bytes = std::size_t{1} << 30;
+  });
   expect("transpose", [](Options& options) { options.transpose = true; });
   expect("shift", [](Options& options) { options.shift = 0.5; });
   expect("precision", [](Options& options) {

@@ -154,7 +154,7 @@ TEST(Sptrsv, SolvesManyRightHandSidesWithOptions) {
   Handle handle;
   handle.create_sptrsv_handle(Algorithm::subgraphs, 200, true);
   handle.get_sptrsv_handle()->options().op = Op::transpose;
-  handle.get_sptrsv_handle()->options().max_subgraph_rows = 20;
+  handle.get_sptrsv_handle()->options().experimental.max_subgraph_rows = 20;
   sptrsv_symbolic(&handle, p.graph().row_map, p.graph().entries);
   const auto b = random_values<double>(200 * 5, 4);
   const auto b_view = to_columns<double, Space>(b, 200, 5);
@@ -246,9 +246,9 @@ TEST(Sptrsv, SettersUndoAnAnalysisTheyContradict) {
   EXPECT_EQ(h.get_team_size(), -1);
   h.set_team_size(64);
   EXPECT_EQ(h.get_team_size(), 64);
-  EXPECT_EQ(h.options().team_size, 64);
+  EXPECT_EQ(h.options().experimental.team_size, 64);
   h.set_team_size(-1);
-  EXPECT_EQ(h.options().team_size, 0);
+  EXPECT_EQ(h.options().experimental.team_size, 0);
   h.set_algorithm(Algorithm::level_sets);
   h.set_algorithm(Experimental::SPTRSVAlgorithm::SPTRSV_CUSPARSE);
   EXPECT_EQ(h.options().algorithm, Algorithm::automatic);

@@ -25,7 +25,7 @@ Matrix lower_triangle(const char* name) {
 TriangularOptions by_subgraphs(int max_rows) {
   TriangularOptions options;
   options.algorithm = Algorithm::subgraphs;
-  options.max_subgraph_rows = max_rows;
+  options.experimental.max_subgraph_rows = max_rows;
   return options;
 }
 

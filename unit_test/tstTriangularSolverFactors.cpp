@@ -63,7 +63,7 @@ void expect_applications(const std::string& spec, Strata::Algorithm algorithm,
   const HostMatrix<double> l(factors.L), u(factors.U);
   Strata::TriangularOptions options;
   options.algorithm = algorithm;
-  options.lanes_per_row = lanes_per_row;
+  options.experimental.lanes_per_row = lanes_per_row;
   const Solver lower(exec, factors.L, Strata::Uplo::lower,
                      Strata::Diag::non_unit, options);
   const Solver upper(exec, factors.U, Strata::Uplo::upper,

@@ -265,13 +265,10 @@ TEST(TriangularSolver, BlocksKeepToTheirBytes) {
       EXPECT_EQ(free.levels, 0);
       EXPECT_EQ(free.right_hand_sides, 3);
       EXPECT_GT(free.blocks, 0);
-      options.max_plan_ratio = 100;
-      EXPECT_EQ(system.make(options).report().max_plan_bytes,
-                100 * free.crs_bytes);
-      options.max_plan_ratio = 0;
       options.max_plan_bytes = free.plan_bytes;
       const auto tight = system.make(options);
       EXPECT_EQ(tight.report().plan_bytes, free.plan_bytes);
+      EXPECT_EQ(tight.report().max_plan_bytes, free.plan_bytes);
       expect_solver(
           tight, HostSystem<double>{system.A, Uplo::lower, Diag::non_unit, op});
       --options.max_plan_bytes;
@@ -299,9 +296,9 @@ TEST(TriangularSolver, AutomaticTakesTheFirstThatFits) {
       std::size_t before = std::numeric_limits<std::size_t>::max();
       for (const double ratio : {0.5, 1., 1.4, 1.6, 1.8, 2., 2.5, 4., 30.}) {
         SCOPED_TRACE("ratio " + std::to_string(ratio));
-        options.max_plan_ratio = ratio;
         const auto allowed =
             static_cast<std::size_t>(ratio * double(free.crs_bytes));
+        options.max_plan_bytes = allowed;
         KeptPlans::release();
         const KokkosEvents events(Memory::name());
         try {
@@ -325,7 +322,7 @@ TEST(TriangularSolver, AutomaticTakesTheFirstThatFits) {
           }
           if (ratio == 1.6) system.expect_right(solver);
         } catch (const PlanMemoryError& error) {
-          EXPECT_EQ(error.argument(), "max_plan_ratio");
+          EXPECT_EQ(error.argument(), "max_plan_bytes");
           EXPECT_EQ(error.allowed(), allowed);
           EXPECT_GT(error.needed(), allowed);
           smallest = error.needed();
@@ -336,30 +333,16 @@ TEST(TriangularSolver, AutomaticTakesTheFirstThatFits) {
       EXPECT_EQ(before, free.candidates.size());
       EXPECT_GT(smallest, 0u) << "half the matrix was enough";
       // The number in the error is enough.
-      options.max_plan_ratio = 0;
       options.max_plan_bytes = smallest;
       EXPECT_LE(system.make(options).report().plan_bytes, smallest);
     }
   }
 }
 
-TEST(TriangularSolver, TheSmallerOfTwoLimitsCounts) {
-  const System system(patterns()[0]);
-  TriangularOptions options;
-  const auto crs_bytes = system.make(options).report().crs_bytes;
-  options.max_plan_bytes = 10 * crs_bytes;
-  options.max_plan_ratio = 0.25;
-  EXPECT_EQ(refusal(system, options).argument(), "max_plan_ratio");
-  options.max_plan_bytes = crs_bytes / 5;
-  EXPECT_EQ(refusal(system, options).argument(), "max_plan_bytes");
-  options.max_plan_bytes = 0;
-  for (const double bad : {-1., std::nan(""), HUGE_VAL}) {
-    options.max_plan_ratio = bad;
-    EXPECT_THROW(system.make(options), OptionError);
-  }
-  // Nothing to save.
+TEST(TriangularSolver, NoRowsFitAnyLimit) {
   const System none(empty_pattern("none", 0));
-  options.max_plan_ratio = 0.01;
+  TriangularOptions options;
+  options.max_plan_bytes = 1;
   EXPECT_NO_THROW(none.make(options));
 }
 

@@ -21,8 +21,8 @@ std::vector<Variant> crowded_variants() {
   for (const int rows : {1, 2, 65}) {
     TriangularOptions options;
     options.algorithm = Algorithm::subgraphs;
-    options.max_subgraph_rows = rows;
-    options.team_size = rows;
+    options.experimental.max_subgraph_rows = rows;
+    options.experimental.team_size = rows;
     all.push_back({"sub-graphs of " + std::to_string(rows), options});
   }
   return all;

@@ -154,7 +154,7 @@ TEST(UpdatePattern, IsAsGoodAsANewSolverAfterRandomEdits) {
         TriangularOptions options;
         options.algorithm = algorithm;
         options.op = op;
-        options.max_subgraph_rows =
+        options.experimental.max_subgraph_rows =
             std::uniform_int_distribution<int>(0, 1)(random) * 64;
         TriangularSolver<double, Exec> solver(exec, triangle.matrix(), uplo,
                                               Diag::non_unit, options);
@@ -202,7 +202,7 @@ TEST(UpdatePattern, SubgraphsKeepTheirPartitionWhereItIsFeasible) {
   Triangle triangle = blocks(random, 12, 40);
   TriangularOptions options;
   options.algorithm = Algorithm::subgraphs;
-  options.max_subgraph_rows = 50;
+  options.experimental.max_subgraph_rows = 50;
   TriangularSolver<double, Exec> solver(exec, triangle.matrix(), Uplo::lower,
                                         Diag::non_unit, options);
   ASSERT_EQ(solver.report().subgraph_levels, 1);

@@ -27,9 +27,6 @@ struct TriangleInput {
   /// Use just the stated triangle of a full matrix instead of refusing
   /// entries outside it.
   bool take_triangle = false;
-  /// Sort rows whose columns do not increase (in a private copy) instead of
-  /// refusing them.
-  bool sort_rows = true;
 };
 
 namespace Detail {
@@ -120,13 +117,6 @@ class TriangleGraphBuilder {
     if (unsorted == no_fault) {
       if (!together) gather_edges(entries_);
     } else {
-      if (!input_.sort_rows)
-        throw UnsortedRowError(
-            "entries",
-            "the columns of row " + std::to_string(unsorted) +
-                " do not increase",
-            "sort the rows, or set sort_rows to have it done in a copy",
-            unsorted);
       const IndexArray sorted = sorted_copy();
       check(sorted, false);
       gather_edges(sorted);

@@ -34,8 +34,8 @@ class FailedAllocation : public std::bad_alloc {
     throw MemoryError(
         "memory", problem(" in " + task),
         "free memory, call release_memory_pool, or take a smaller system; the "
-        "options max_plan_bytes, max_plan_ratio and max_right_hand_sides limit "
-        "what a triangular solver's plan takes",
+        "options max_plan_bytes and max_right_hand_sides limit what a "
+        "triangular solver's plan takes",
         bytes_, free_, total_);
   }
 

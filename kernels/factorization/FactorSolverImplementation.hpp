@@ -35,14 +35,13 @@ class FactorSolverState {
                     const Matrix& U, const Transformation& transformation,
                     const Options& options)
       : options_(options), lower_(sizes_of(L)), upper_(sizes_of(U)) {
-    const FactorSolveOptions how{options.triangular, options.lower_diag,
-                                 options.upper_diag, options.transpose,
-                                 options.precision};
+    FactorSolveOptions how{{options.triangular},
+                           options.lower_diag,
+                           options.upper_diag,
+                           options.transpose,
+                           options.precision};
+    how.triangular.take_triangle = options.take_triangle;
     check_factor_solve_options<Scalar, ExecutionSpace>(how);
-    if (options.triangular.enqueue_updates)
-      throw OptionError("enqueue_updates", "is set",
-                        "leave it out: new factors come by update_values, "
-                        "which waits");
     if (L.rows() != U.rows())
       throw SizeMismatchError("U",
                               "has " + std::to_string(U.rows()) +

@@ -15,7 +15,7 @@ namespace Detail {
 inline FactorSolveOptions solve_options(
     const IncompleteFactorizationOptions& options) {
   FactorSolveOptions how;
-  how.triangular = options.triangular;
+  how.triangular = {options.triangular};
   how.triangular.enqueue_updates = options.enqueue_updates;
   how.transpose = options.transpose;
   how.precision = options.precision;
@@ -48,9 +48,6 @@ const IncompleteFactorizationOptions& checked_options(
   require_enumerator("kind", kind);
   require_enumerator("order", options.order);
   check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
-  if (options.triangular.enqueue_updates && !options.enqueue_updates)
-    throw OptionError("enqueue_updates", "is set of the triangular solvers",
-                      "set that of the factorisation instead");
   if (options.enqueue_updates && options.precision != FactorPrecision::working)
     throw OptionError("enqueue_updates",
                       "is set, and the factors are of single precision",

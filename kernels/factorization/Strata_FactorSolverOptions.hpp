@@ -13,11 +13,13 @@ namespace Strata {
 
 /// Of FactorSolver.
 struct FactorSolverOptions {
-  /// Of the triangular solvers. Among them the right-hand sides that memory is
-  /// taken for (max_right_hand_sides), and `take_triangle` for factors that are
-  /// stored in one matrix, which is passed twice then. `op` stays none: it is
-  /// an argument of apply. Limits of memory hold for each solver by itself.
-  TriangularOptions triangular;
+  /// Of the triangular solvers, among them the right-hand sides that memory is
+  /// taken for (max_right_hand_sides). Limits of memory hold for each solver by
+  /// itself.
+  TriangularPlanOptions triangular;
+  /// Use just the lower triangle of L and the upper one of U: both factors may
+  /// be stored in one matrix, which is passed twice then.
+  bool take_triangle = false;
   /// Whose diagonal is ones, whatever is stored of it.
   Diag lower_diag = Diag::unit, upper_diag = Diag::non_unit;
   /// Whether apply takes Op::transpose and Op::conjugate_transpose, too. That
@@ -28,9 +30,9 @@ struct FactorSolverOptions {
 
   friend bool operator==(const FactorSolverOptions& a,
                          const FactorSolverOptions& b) {
-    return a.triangular == b.triangular && a.lower_diag == b.lower_diag &&
-           a.upper_diag == b.upper_diag && a.transpose == b.transpose &&
-           a.precision == b.precision;
+    return a.triangular == b.triangular && a.take_triangle == b.take_triangle &&
+           a.lower_diag == b.lower_diag && a.upper_diag == b.upper_diag &&
+           a.transpose == b.transpose && a.precision == b.precision;
   }
   friend bool operator!=(const FactorSolverOptions& a,
                          const FactorSolverOptions& b) {

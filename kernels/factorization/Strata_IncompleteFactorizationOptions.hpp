@@ -72,10 +72,10 @@ inline const char* to_string(FactorOrder order) {
 struct IncompleteFactorizationOptions {
   FactorOrder order = FactorOrder::natural;
   /// Of the triangular solvers: among them the right-hand sides that memory is
-  /// taken for (max_right_hand_sides). `op` stays none: it is an argument of
-  /// apply. Limits of memory hold for each solver by itself; a factor whose
-  /// entries alone exceed them is refused before elimination.
-  TriangularOptions triangular;
+  /// taken for (max_right_hand_sides). Limits of memory hold for each solver by
+  /// itself; a factor whose entries alone exceed them is refused before
+  /// elimination.
+  TriangularPlanOptions triangular;
   /// Whether apply takes Op::transpose and Op::conjugate_transpose, too. That
   /// costs the analyses and plans of two more triangular solvers.
   bool transpose = false;
@@ -84,9 +84,8 @@ struct IncompleteFactorizationOptions {
   double shift = 0;
   /// That of the triangular solvers; A is factorised in its own.
   FactorPrecision precision = FactorPrecision::working;
-  /// Whether enqueue_update_values may be called: the triangular solvers then
-  /// have the option of the same name (leave that one alone), and all memory
-  /// that an update needs is held, A's pattern included. Refused with
+  /// Whether enqueue_update_values may be called: all memory that an update
+  /// needs is then held, A's pattern included. Refused with
   /// FactorPrecision::single.
   bool enqueue_updates = false;
   /// Above 0, small pivots are replaced ("static pivoting", as SuperLU_DIST's

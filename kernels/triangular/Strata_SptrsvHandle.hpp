@@ -103,10 +103,11 @@ class SPTRSVHandle {
   /// Threads of a team of `subgraphs`, -1 (or 0) for a size that suits it; the
   /// other algorithms have their own.
   void set_team_size(int team_size) {
-    options_.team_size = team_size == -1 ? 0 : team_size;
+    options_.experimental.team_size = team_size == -1 ? 0 : team_size;
   }
   int get_team_size() const {
-    return options_.team_size == 0 ? -1 : options_.team_size;
+    const int team_size = options_.experimental.team_size;
+    return team_size == 0 ? -1 : team_size;
   }
   /// Everything else that TriangularSolver can be told. Read by
   /// sptrsv_symbolic.

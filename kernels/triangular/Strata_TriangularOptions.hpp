@@ -82,48 +82,31 @@ enum class Accuracy {
   /// |r_i| <= (m + 4) eps (sum_j |a_ij| |x_j| + |b_i|), which is what plain
   /// substitution has: small elements of x are as accurate as large ones. No
   /// level sets are merged.
-  componentwise,
-  /// |r_i| <= m 10^-d (sum_j |a_ij| max|x| + |b_i|), with `accuracy_digits` for
-  /// d.
-  relaxed
+  componentwise
 };
 
 namespace Detail {
 template <>
 struct EnumeratorNames<Accuracy> {
-  static constexpr const char* list[] = {"rowwise", "componentwise", "relaxed"};
+  static constexpr const char* list[] = {"rowwise", "componentwise"};
 };
 }  // namespace Detail
 inline const char* to_string(Accuracy a) { return Detail::enumerator_name(a); }
 
 /// The contract of that name. @throws OptionError
 inline Accuracy accuracy_from_string(const std::string& name) {
-  for (const Accuracy a :
-       {Accuracy::rowwise, Accuracy::componentwise, Accuracy::relaxed})
+  for (const Accuracy a : {Accuracy::rowwise, Accuracy::componentwise})
     if (name == to_string(a)) return a;
   throw OptionError("accuracy", "'" + name + "' is unknown",
-                    "use rowwise, componentwise or relaxed");
+                    "use rowwise or componentwise");
 }
 
-struct TriangularOptions {
+/// How the plan of a triangular solver is chosen and made: the options that
+/// TriangularSolver, FactorSolver and IncompleteFactorization share.
+struct TriangularPlanOptions {
   Algorithm algorithm = Algorithm::automatic;
-  /// op(A) x = b is solved.
-  Op op = Op::none;
-  /// Use just the stated triangle of a full matrix instead of refusing
-  /// entries outside it.
-  bool take_triangle = false;
-  /// Sort rows whose columns do not increase (in a private copy) instead of
-  /// refusing them.
-  bool sort_rows = true;
-  /// Rows of a sub-graph at most; 0 for what the team scratch holds
-  /// (`subgraphs`: that of Kokkos, beyond which a number may go up to what the
-  /// chip has for a team where Strata_ENABLE_CUDA_NATIVE is on), or about a
-  /// thousand, halved until the values that they need from outside fit, too
-  /// (`sync_free_subgraphs`).
-  int max_subgraph_rows = 0;
-  /// Threads of a team of `subgraphs`; 0 for a size that suits it.
-  int team_size = 0;
-
+  /// What is promised of rounding errors.
+  Accuracy accuracy = Accuracy::rowwise;
   /// Level sets that `sync_free` (for a single right-hand side) and
   /// `sync_free_subgraphs` merge into one, by rewriting rows with the inverses
   /// of small diagonal blocks (see docs/algorithms/level_merging.md): 1 forbids
@@ -131,16 +114,6 @@ struct TriangularOptions {
   /// hold are not merged with others; where these are many, fewer level sets
   /// are merged, or none.
   int merged_levels = 0;
-  /// What is promised of rounding errors.
-  Accuracy accuracy = Accuracy::rowwise;
-  /// The d of Accuracy::relaxed: more than 0, and at most 15, 14 for
-  /// complex<double>, 6 for float, 5 for complex<float>; 0 with the others.
-  double accuracy_digits = 0;
-  /// Lanes that share a row in a step of `sync_free_subgraphs` on CUDA: 1, with
-  /// four warps a team, or 4, with eight, for rows of many entries; 0 leaves it
-  /// to the analysis. Hosts have one lane.
-  int lanes_per_row = 0;
-
   /// Right-hand sides you will solve for at once. The automatic choice takes
   /// what it expects to be fastest for that many, and one launch of `sync_free`
   /// or `sync_free_subgraphs` takes so many at most: more are solved in several
@@ -152,17 +125,57 @@ struct TriangularOptions {
   /// scalars for each and row that other sub-graphs need, no more than 512 MiB
   /// unless one needs it.
   int max_right_hand_sides = 1;
-  /// Memory of the execution space that the solver may hold once it is made, in
-  /// bytes and as a multiple of the triangle as a CRS matrix
-  /// (`TriangularReport::crs_bytes`); 0 for no limit, the smaller where both
-  /// are given. Where a workspace for `max_right_hand_sides` is too large,
-  /// there is one for fewer. Then the automatic choice takes the fastest
+  /// Bytes of the execution space's memory that the solver may hold once it is
+  /// made; 0 for no limit. A workspace for `max_right_hand_sides` that is too
+  /// large is made for fewer. The automatic choice then takes the fastest
   /// algorithm that fits, and one asked for that does not is an error
   /// (PlanMemoryError). The analysis itself needs more for a while, and so do
   /// new values, see docs/memory.md.
   std::size_t max_plan_bytes = 0;
-  double max_plan_ratio = 0;
 
+  /// For experiments with one algorithm. Members may change in any release.
+  struct Experimental {
+    /// Rows of a sub-graph at most; 0 for what the team scratch holds
+    /// (`subgraphs`: that of Kokkos, beyond which a number may go up to what
+    /// the chip has for a team where Strata_ENABLE_CUDA_NATIVE is on), or about
+    /// a thousand, halved until the values that they need from outside fit, too
+    /// (`sync_free_subgraphs`).
+    int max_subgraph_rows = 0;
+    /// Threads of a team of `subgraphs`; 0 for a size that suits it.
+    int team_size = 0;
+    /// Lanes that share a row in a step of `sync_free_subgraphs` on CUDA: 1,
+    /// with four warps a team, or 4, with eight, for rows of many entries; 0
+    /// leaves it to the analysis. Hosts have one lane.
+    int lanes_per_row = 0;
+
+    friend bool operator==(const Experimental& a, const Experimental& b) {
+      return a.max_subgraph_rows == b.max_subgraph_rows &&
+             a.team_size == b.team_size && a.lanes_per_row == b.lanes_per_row;
+    }
+  };
+  Experimental experimental;
+
+  friend bool operator==(const TriangularPlanOptions& a,
+                         const TriangularPlanOptions& b) {
+    return a.algorithm == b.algorithm && a.accuracy == b.accuracy &&
+           a.merged_levels == b.merged_levels &&
+           a.max_right_hand_sides == b.max_right_hand_sides &&
+           a.max_plan_bytes == b.max_plan_bytes &&
+           a.experimental == b.experimental;
+  }
+  friend bool operator!=(const TriangularPlanOptions& a,
+                         const TriangularPlanOptions& b) {
+    return !(a == b);
+  }
+};
+
+/// What a TriangularSolver is asked for.
+struct TriangularOptions : TriangularPlanOptions {
+  /// op(A) x = b is solved.
+  Op op = Op::none;
+  /// Use just the stated triangle of a full matrix instead of refusing
+  /// entries outside it.
+  bool take_triangle = false;
   /// Lets the solver take values by `enqueue_update_values`, for which the host
   /// does not wait. An algorithm that merges level sets or scales entries then
   /// has a second plan beside it, `sync_free` without either, which serves
@@ -173,15 +186,9 @@ struct TriangularOptions {
 
   friend bool operator==(const TriangularOptions& a,
                          const TriangularOptions& b) {
-    return a.algorithm == b.algorithm && a.op == b.op &&
-           a.take_triangle == b.take_triangle && a.sort_rows == b.sort_rows &&
-           a.max_subgraph_rows == b.max_subgraph_rows &&
-           a.team_size == b.team_size && a.merged_levels == b.merged_levels &&
-           a.accuracy == b.accuracy && a.accuracy_digits == b.accuracy_digits &&
-           a.lanes_per_row == b.lanes_per_row &&
-           a.max_right_hand_sides == b.max_right_hand_sides &&
-           a.max_plan_bytes == b.max_plan_bytes &&
-           a.max_plan_ratio == b.max_plan_ratio &&
+    const TriangularPlanOptions &plan_a = a, &plan_b = b;
+    return plan_a == plan_b && a.op == b.op &&
+           a.take_triangle == b.take_triangle &&
            a.enqueue_updates == b.enqueue_updates;
   }
   friend bool operator!=(const TriangularOptions& a,

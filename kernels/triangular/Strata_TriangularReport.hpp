@@ -32,19 +32,17 @@ struct TriangularReport {
   int levels = 0;
   /// Level sets that `sync_free` or `sync_free_subgraphs` merge into one.
   int merged_levels = 1;
-  /// The contract that solves keep (TriangularOptions::accuracy) and the d of
-  /// Accuracy::relaxed.
+  /// The contract that solves keep (TriangularOptions::accuracy).
   Accuracy accuracy = Accuracy::rowwise;
-  double accuracy_digits = 0;
   /// The m of the contracts: entries of the longest row, its diagonal included.
   std::int64_t longest_row = 0;
   /// Rows that are not merged for the sake of that contract.
   std::int64_t unmerged_rows = 0;
   /// A bound on the growth of merged rows with the values of the constructor:
-  /// |r_i| <= growth m eps (sum_j |a_ij| max|x| + |b_i|), and what `accuracy`
-  /// allows; 0 where no rows are merged. The largest growth itself where it had
-  /// to be looked at.
-  double growth = 0, max_growth = 0;
+  /// |r_i| <= growth m eps (sum_j |a_ij| max|x| + |b_i|), at most 100; 0 where
+  /// no rows are merged. The largest growth itself where it had to be looked
+  /// at.
+  double growth = 0;
   /// Diagonal blocks of `blocks`, the launches of a solve, and the slots of
   /// their storage; 0 for the others.
   int blocks = 0, block_runs = 0;
@@ -109,11 +107,8 @@ inline std::string to_string(const TriangularReport& report) {
                                : "")
                        << '\n';
   line("accuracy") << to_string(report.accuracy);
-  if (report.accuracy == Accuracy::relaxed)
-    out << ", " << report.accuracy_digits << " digits";
   if (report.growth > 0)
-    out << ", growth of merged rows " << std::setprecision(3) << report.growth
-        << " of " << report.max_growth << " allowed";
+    out << ", growth of merged rows " << std::setprecision(3) << report.growth;
   if (report.unmerged_rows > 0)
     out << ", " << report.unmerged_rows << " rows unmerged";
   out << '\n';

@@ -50,11 +50,12 @@ class TriangularSolver {
   /// An empty solver.
   TriangularSolver() = default;
 
-  /// Checks and analyses a KokkosSparse::CrsMatrix, n x n.
+  /// Checks and analyses a KokkosSparse::CrsMatrix, n x n. Rows whose columns
+  /// do not increase are sorted in a private copy.
   ///
   /// @param uplo the triangle A stores (before `options.op`)
   /// @param diag unit: stored diagonal entries are ignored
-  /// @throws NotSquareError, RowMapError, ColumnRangeError, UnsortedRowError,
+  /// @throws NotSquareError, RowMapError, ColumnRangeError,
   ///   DuplicateEntryError, WrongTriangleError, MissingDiagonalError,
   ///   ZeroDiagonalError, IndexOverflowError, OptionError, PlanMemoryError,
   ///   MemoryError

@@ -50,8 +50,6 @@ struct TriangularAnalysis {
   LevelOrder<Memory> order;     // of the graph's vertices
   std::int64_t num_values = 0;  // values the user's matrix stores
   bool conjugated = false;
-  /// How much rounding errors of merged rows may grow.
-  double growth_limit = 0;
   /// Of the pattern before, where this analysis is for one that differs a
   /// little.
   KeptPartition kept_partition;
@@ -62,7 +60,7 @@ struct TriangularAnalysis {
   }
   GrowthLimit limit_of_growth() const {
     const auto& longest = order.sizes.longest_row;
-    return {growth_limit,
+    return {rowwise_growth,
             1. + double(longest.empty() ? 0
                                         : *std::max_element(longest.begin(),
                                                             longest.end()))};

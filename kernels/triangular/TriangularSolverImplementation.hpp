@@ -58,19 +58,17 @@ class TriangularSolverState {
       : uplo_(uplo), diag_(diag), options_(options) {
     require_enumerator("uplo", uplo);
     require_enumerator("diag", diag);
+    require_enumerator("op", options.op);
     check_options(options);
-    check_accuracy<Scalar>(options);
     const ProfilingRegion region("Strata::TriangularSolver::analysis");
     Kokkos::Timer timer;
     report_.accuracy = options.accuracy;
-    report_.accuracy_digits = options.accuracy_digits;
     report_.rows = A.columns;
     TriangleInput input;
     input.uplo = uplo;
     input.diag = diag;
     input.op = options.op;
     input.take_triangle = options.take_triangle;
-    input.sort_rows = options.sort_rows;
     row_map_extent_ = A.row_map.extent(0);
     num_values_ = A.num_values;
     take_graph(exec, A, input, options, kept, known);
@@ -324,13 +322,13 @@ class TriangularSolverState {
   void make_updates_alone(const ExecutionSpace& exec,
                           const TriangularOptions& options) {
     updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
-    const MemoryBudget budget(options, report_.crs_bytes);
+    const MemoryBudget budget(options.max_plan_bytes);
     const std::size_t bytes = algorithm_->bytes() + updates_->bytes();
     if (!budget.allows(bytes)) refuse_updates(budget, bytes);
   }
   [[noreturn]] void refuse_updates(const MemoryBudget& budget,
                                    std::size_t bytes) const {
-    throw PlanMemoryError(budget.option(),
+    throw PlanMemoryError("max_plan_bytes",
                           "allows " + std::to_string(budget.bytes()) +
                               " bytes, " + to_string(report_.algorithm) +
                               " takes " + std::to_string(bytes) +
@@ -359,7 +357,7 @@ class TriangularSolverState {
               " scales entries or merges rows without reading a gate",
           "choose another algorithm, or override reads_gate() in this one");
     using Other = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
-    const MemoryBudget budget(options, report_.crs_bytes);
+    const MemoryBudget budget(options.max_plan_bytes);
     std::size_t bytes = 0;
     for (const int columns : {options.max_right_hand_sides, 1}) {
       updates_.reset();
@@ -413,7 +411,6 @@ class TriangularSolverState {
     }
     analysis.num_values = static_cast<std::int64_t>(A.num_values);
     analysis.conjugated = options.op == Op::conjugate_transpose;
-    analysis.growth_limit = growth_limit<Scalar>(options);
 
     report_.entries =
         analysis.graph.num_edges() + (input.diag == Diag::unit ? 0 : columns);
@@ -456,7 +453,6 @@ class TriangularSolverState {
     algorithm_->forget_trial_packing();
     if (report_.merged_levels > 1) {
       report_.growth = growth;
-      report_.max_growth = analysis.growth_limit;
     } else if (report_.unmerged_rows > 0) {
       report_.unmerged_rows = 0;
       report_.reason += "; " + too_inaccurate + ", so that none are merged";

@@ -177,15 +177,6 @@ inline Factor factor_from_string(const std::string& name) {
                     "use lower, upper, ilu0-l or ilu0-u");
 }
 
-/// Name of an accuracy that needs no digits. @throws OptionError
-inline std::string accuracy_name(const std::string& flag,
-                                 const std::string& value) {
-  if (accuracy_from_string(value) == Accuracy::relaxed)
-    throw OptionError(flag, "relaxed has digits to choose",
-                      "use rowwise or componentwise");
-  return value;
-}
-
 inline Reorder reorder_from_string(const std::string& name) {
   if (name == "none") return Reorder::none;
   if (name == "level") return Reorder::level;
@@ -231,7 +222,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.wishes.bytes = static_cast<std::size_t>(
           whole_number<std::int64_t>(flag, value, 1, std::int64_t{1} << 53));
     } else if (flag == "--accuracy") {
-      options.wishes.accuracy = accuracy_name(flag, value);
+      options.wishes.accuracy = to_string(accuracy_from_string(value));
     } else if (flag == "--merged-levels") {
       options.wishes.merged_levels = whole_number(flag, value, 0, 1 << 30);
     } else if (flag == "--max-subgraph-rows") {

@@ -136,7 +136,7 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
   const bool drops_in = name == drop_in || name == drop_in_fixed;
   options.algorithm =
       drops_in ? Strata::Algorithm::automatic : algorithm_from_string(name);
-  options.max_subgraph_rows = wishes.max_subgraph_rows;
+  options.experimental.max_subgraph_rows = wishes.max_subgraph_rows;
   // The drop-in functions get one after the other.
   options.max_right_hand_sides = drops_in ? 1 : problem.rhs();
   options.max_plan_bytes = wishes.bytes;

@@ -52,7 +52,7 @@ struct Unsupported : std::runtime_error {
 /// What a factored Mat holds, whatever space it runs in.
 class FactorBase {
  public:
-  Strata::TriangularOptions options;
+  Strata::TriangularPlanOptions options;
   bool is_cholesky = false;
   /// Of the matrix whose pattern was looked at: which it was, its state then,
   /// and its first row without entries, -1 where it has none.
@@ -364,7 +364,7 @@ class Factor : public FactorBase {
       }
     }
     const auto diag = is_lower ? Strata::Diag::unit : Strata::Diag::non_unit;
-    Strata::TriangularOptions how = options;
+    Strata::TriangularOptions how{options};
     how.op = op;
     Strata::Detail::Internals::analyse(
         solver, exec, Strata::Detail::crs_arrays(T), uplo, diag, how, graph);

@@ -160,11 +160,11 @@ PetscErrorCode MatMatSolveTranspose_Strata(Mat F, Mat B, Mat X) {
 
 // The prefix of the factor's options is known here, and not before.
 PetscErrorCode read_options(Mat F) {
-  Strata::TriangularOptions& options = factor_of(F).options;
+  Strata::TriangularPlanOptions& options = factor_of(F).options;
   char algorithm[64] = "automatic", accuracy[64] = "rowwise";
   PetscBool algorithm_set, accuracy_set;
   PetscInt merged = 0, right_hand_sides = 1;
-  PetscReal ratio = 0, digits = 0;
+  PetscReal bytes = 0;
 
   PetscFunctionBegin;
   // -help prints a title's options once for each prefix, and those of matrices
@@ -177,28 +177,29 @@ PetscErrorCode read_options(Mat F) {
   PetscCall(PetscOptionsString(
       "-mat_strata_accuracy", "What is promised of rounding errors", "",
       accuracy, accuracy, sizeof(accuracy), &accuracy_set));
-  PetscCall(PetscOptionsReal("-mat_strata_accuracy_digits",
-                             "Digits of the accuracy relaxed", "", digits,
-                             &digits, NULL));
   PetscCall(PetscOptionsInt("-mat_strata_merged_levels",
                             "Level sets merged into one; 0: automatic", "",
                             merged, &merged, NULL));
   PetscCall(PetscOptionsInt("-mat_strata_max_right_hand_sides",
                             "Columns of MatMatSolve solved for at once", "",
                             right_hand_sides, &right_hand_sides, NULL));
-  PetscCall(PetscOptionsReal(
-      "-mat_strata_max_plan_ratio",
-      "Memory of a plan over that of the triangle; 0: no limit", "", ratio,
-      &ratio, NULL));
+  // A PetscInt may have 32 bits.
+  PetscCall(PetscOptionsReal("-mat_strata_max_plan_bytes",
+                             "Memory of a plan; 0: no limit", "", bytes, &bytes,
+                             NULL));
   PetscOptionsEnd();
+  PetscCheck(bytes >= 0 && bytes < 9e18, PetscObjectComm((PetscObject)F),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "strata: -mat_strata_max_plan_bytes is %g: pass a number that is "
+             "not negative",
+             (double)bytes);
   PetscCall(without_exceptions(F, [&] {
     if (algorithm_set)
       options.algorithm = Strata::algorithm_from_string(algorithm);
     if (accuracy_set) options.accuracy = Strata::accuracy_from_string(accuracy);
-    options.accuracy_digits = digits;
     options.merged_levels = static_cast<int>(merged);
     options.max_right_hand_sides = static_cast<int>(right_hand_sides);
-    options.max_plan_ratio = ratio;
+    options.max_plan_bytes = static_cast<std::size_t>(bytes);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -204,11 +204,11 @@ PetscErrorCode test_views(MatType matrix, Random& random) {
   PetscCall(end(made));
 
   // The row of a bad pivot and the size of a plan.
-  for (const char* limit : {"", "0.01"}) {
+  for (const char* limit : {"", "100"}) {
     const bool of_pivot = std::string(limit).empty();
     if (!of_pivot)
       PetscCall(
-          PetscOptionsSetValue(NULL, "-mat_strata_max_plan_ratio", limit));
+          PetscOptionsSetValue(NULL, "-mat_strata_max_plan_bytes", limit));
     else
       for (const PetscInt j : rows.columns[17]) rows.at(17, j) = 0.0;
     PetscCall(start(made, rows, matrix, MATSOLVERSTRATA, MAT_FACTOR_ILU,
@@ -229,7 +229,7 @@ PetscErrorCode test_views(MatType matrix, Random& random) {
     PetscCall(end(made));
     rows = random_rows(30, random, false, 1.0);
   }
-  PetscCall(PetscOptionsClearValue(NULL, "-mat_strata_max_plan_ratio"));
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_strata_max_plan_bytes"));
   PetscCall(ISDestroy(&natural));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

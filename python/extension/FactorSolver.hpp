@@ -53,7 +53,9 @@ class Factors : public Held<Strata::FactorSolver<Scalar, Space>> {
           const Scaling& column_scaling, const nb::dict& given,
           std::uintptr_t stream) {
     Strata::FactorSolverOptions options;
-    options.triangular = triangular_options(given);
+    options.triangular = plan_options(given);
+    options.take_triangle =
+        option(given, "take_triangle", options.take_triangle);
     options.transpose = option(given, "transpose", options.transpose);
     options.precision = option_of(given, "precision", options.precision);
     options.lower_diag = option(given, "unit_lower", true)

@@ -21,9 +21,7 @@ Strata::IncompleteFactorizationOptions factorization_options(
   options.precision = option_of(given, "precision", options.precision);
   options.enqueue_updates =
       option(given, "enqueue_updates", options.enqueue_updates);
-  options.triangular = triangular_options(given);
-  // Of the factorisation alone.
-  options.triangular.enqueue_updates = false;
+  options.triangular = plan_options(given);
   return options;
 }
 

@@ -57,8 +57,9 @@ Enumerator option_of(const nb::dict& options, const char* name,
                                 Strata::Detail::enumerator_name(otherwise)));
 }
 
-/// A dictionary of TriangularOptions' members by name; what is left out has
-/// its default.
+/// A dictionary of these options' members by name; what is left out has its
+/// default.
+Strata::TriangularPlanOptions plan_options(const nb::dict& given);
 Strata::TriangularOptions triangular_options(const nb::dict& given);
 
 }  // namespace StrataPython

@@ -3,32 +3,62 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <utility>
+
 #include "Bindings.hpp"
 
 namespace StrataPython {
 
-Strata::TriangularOptions triangular_options(const nb::dict& given) {
-  Strata::TriangularOptions options;
+namespace {
+
+Strata::TriangularPlanOptions::Experimental experimental_options(
+    const nb::dict& given) {
+  Strata::TriangularPlanOptions::Experimental options;
+  if (!given.contains("experimental")) return options;
+  const nb::handle named = given["experimental"];
+  if (named.is_none()) return options;
+  nb::dict members;
+  if (!nb::try_cast(named, members))
+    throw Strata::OptionError("experimental", "is no dictionary",
+                              "pass a dictionary of numbers by name");
+  const std::pair<const char*, int*> known[] = {
+      {"max_subgraph_rows", &options.max_subgraph_rows},
+      {"team_size", &options.team_size},
+      {"lanes_per_row", &options.lanes_per_row}};
+  std::size_t found = 0;
+  for (const auto& [name, value] : known) {
+    found += members.contains(name);
+    *value = option(members, name, *value);
+  }
+  if (found < members.size())
+    throw Strata::OptionError(
+        "experimental",
+        nb::cast<std::string>(nb::repr(members)) + " has unknown names",
+        "use max_subgraph_rows, team_size and lanes_per_row");
+  return options;
+}
+
+}  // namespace
+
+Strata::TriangularPlanOptions plan_options(const nb::dict& given) {
+  Strata::TriangularPlanOptions options;
   options.algorithm = Strata::algorithm_from_string(
       option<std::string>(given, "algorithm", "automatic"));
-  options.op = option_of(given, "op", options.op);
-  options.take_triangle = option(given, "take_triangle", options.take_triangle);
-  options.sort_rows = option(given, "sort_rows", options.sort_rows);
-  options.max_subgraph_rows =
-      option(given, "max_subgraph_rows", options.max_subgraph_rows);
-  options.team_size = option(given, "team_size", options.team_size);
-  options.merged_levels = option(given, "merged_levels", options.merged_levels);
   options.accuracy = Strata::accuracy_from_string(
       option<std::string>(given, "accuracy", "rowwise"));
-  options.accuracy_digits =
-      option(given, "accuracy_digits", options.accuracy_digits);
-  options.lanes_per_row = option(given, "lanes_per_row", options.lanes_per_row);
+  options.merged_levels = option(given, "merged_levels", options.merged_levels);
   options.max_right_hand_sides =
       option(given, "max_right_hand_sides", options.max_right_hand_sides);
   options.max_plan_bytes =
       option(given, "max_plan_bytes", options.max_plan_bytes);
-  options.max_plan_ratio =
-      option(given, "max_plan_ratio", options.max_plan_ratio);
+  options.experimental = experimental_options(given);
+  return options;
+}
+
+Strata::TriangularOptions triangular_options(const nb::dict& given) {
+  Strata::TriangularOptions options{plan_options(given)};
+  options.op = option_of(given, "op", options.op);
+  options.take_triangle = option(given, "take_triangle", options.take_triangle);
   options.enqueue_updates =
       option(given, "enqueue_updates", options.enqueue_updates);
   return options;
@@ -108,11 +138,9 @@ void bind_triangular(nb::module_& module) {
           "accuracy",
           [](const Report& r) { return Strata::to_string(r.accuracy); },
           "The contract that solves keep.")
-      .def_ro("accuracy_digits", &Report::accuracy_digits)
       .def_ro("longest_row", &Report::longest_row)
       .def_ro("unmerged_rows", &Report::unmerged_rows)
       .def_ro("growth", &Report::growth)
-      .def_ro("max_growth", &Report::max_growth)
       .def_ro("blocks", &Report::blocks, "Diagonal blocks.")
       .def_ro("block_runs", &Report::block_runs)
       .def_ro("block_slots", &Report::block_slots)

@@ -146,7 +146,8 @@ def test_arrays_to_write(rng):
 def test_options(rng):
     A = random_triangle(rng, 5, 10, "float64")
     for options in (dict(algorithm="fast"), dict(algorithm=3), dict(trans="X"), dict(trans=[]),
-                    dict(accuracy="exact"), dict(accuracy="relaxed"), dict(merged_levels=-1),
+                    dict(accuracy="exact"), dict(merged_levels=-1), dict(experimental=3),
+                    dict(experimental={"team": 3}), dict(experimental={"team_size": -3}),
                     dict(max_right_hand_sides=0), dict(max_right_hand_sides=2**40),
                     dict(max_right_hand_sides="many"), dict(max_plan_bytes=-1)):
         with pytest.raises(strata.OptionError) as caught:

@@ -50,14 +50,14 @@ inline TriangularOptions random_options(Random& random) {
   options.op = random.pick({Op::none, Op::transpose, Op::conjugate_transpose});
   if (random.chance(0.4))
     set_merged_levels(options, random.pick({1, 1, 2, 3, 4, 5, 8, 16, 24}));
-  if (random.chance(0.2)) options.lanes_per_row = random.pick({1, 4});
-  if (random.chance(0.2)) options.max_subgraph_rows = random.whole(1, 100);
-  if (random.chance(0.1)) options.team_size = random.whole(1, 3);
+  auto& experimental = options.experimental;
+  if (random.chance(0.2)) experimental.lanes_per_row = random.pick({1, 4});
+  if (random.chance(0.2)) experimental.max_subgraph_rows = random.whole(1, 100);
+  if (random.chance(0.1)) experimental.team_size = random.whole(1, 3);
   if (random.chance(0.3)) options.max_right_hand_sides = random.whole(1, 40);
-  if (random.chance(0.07)) options.max_plan_ratio = random.real(1, 8);
-  if (random.chance(0.03))
-    options.max_plan_bytes = static_cast<std::size_t>(random.whole(1, 200000));
-  if (random.chance(0.1)) options.sort_rows = false;
+  if (random.chance(0.1))
+    options.max_plan_bytes =
+        static_cast<std::size_t>(random.power_of_ten(2, 5.3));
   return options;
 }
 
@@ -98,14 +98,13 @@ struct TriangularCase {
          << origin << ", " << to_string(special) << "; A " << form.text()
          << ", op " << to_string(options.op) << "; "
          << to_string(options.algorithm) << ", merged levels "
-         << merged_levels(options) << ", lanes " << options.lanes_per_row
-         << ", sub-graph rows " << options.max_subgraph_rows << ", team "
-         << options.team_size << ", max right-hand sides "
-         << options.max_right_hand_sides << ", plan ratio "
-         << options.max_plan_ratio << ", plan bytes " << options.max_plan_bytes
-         << ", sort rows " << options.sort_rows << "; " << columns
-         << " columns, " << to_string(placement)
-         << (in_place ? ", in place" : "");
+         << merged_levels(options) << ", lanes "
+         << options.experimental.lanes_per_row << ", sub-graph rows "
+         << options.experimental.max_subgraph_rows << ", team "
+         << options.experimental.team_size << ", max right-hand sides "
+         << options.max_right_hand_sides << ", plan bytes "
+         << options.max_plan_bytes << "; " << columns << " columns, "
+         << to_string(placement) << (in_place ? ", in place" : "");
     return text.str();
   }
 };
@@ -151,7 +150,6 @@ class TriangularCaseMaker {
     c.options.algorithm = merging_algorithm(random_);
     if (random_.chance(0.1)) set_merged_levels(c.options, 0);
     c.options.max_plan_bytes = 0;
-    c.options.max_plan_ratio = 0;
   }
 
   Regime draw_system(Case& c, bool unit) {
@@ -233,7 +231,7 @@ class TriangularCaseMaker {
   /// How the matrix is stored.
   void draw_form(Case& c) {
     c.form.uplo = random_.pick({Uplo::lower, Uplo::upper});
-    c.form.shuffled = c.options.sort_rows && random_.chance(0.25);
+    c.form.shuffled = random_.chance(0.25);
     c.form.other_triangle = random_.chance(0.1);
     c.options.take_triangle = c.form.other_triangle || random_.chance(0.05);
     if (c.form.diag == Diag::unit)

@@ -24,15 +24,14 @@ class TriangularFaults {
   template <class Space, class Ordinal, class Offset>
   void check(SystemMatrix<Scalar> A, Random& random) {
     const int n = case_.size();
-    auto options = case_.options;
     const auto attempt = [&] {
       const DeviceMatrix<Scalar, Space, Ordinal, Offset> given(A);
       const TriangularSolver<Scalar, Space> solver(
           Space(), given.row_map, given.entries, given.values, case_.form.uplo,
-          case_.form.diag, options);
+          case_.form.diag, case_.options);
     };
     const int row = n == 0 ? 0 : random.whole(0, n - 1);
-    switch (random.whole(0, 5)) {
+    switch (random.whole(0, 4)) {
       case 0:
         if (!zero_diagonal(A, row)) return;
         return expect_error<ZeroDiagonalError>("zero on the diagonal", attempt);
@@ -46,10 +45,6 @@ class TriangularFaults {
       case 3:
         if (!double_entry(A, row)) return;
         return expect_error<MatrixError>("entry named twice", attempt);
-      case 4:
-        if (!swap_neighbours(A, row)) return;
-        options.sort_rows = false;
-        return expect_error<UnsortedRowError>("unsorted row", attempt);
       default:
         if (n == 0 || A.entries.empty()) return;
         A.row_map[row + 1] = static_cast<std::int64_t>(A.entries.size()) + 1;
@@ -103,15 +98,6 @@ class TriangularFaults {
     // Only what counts: others may be named as often as one likes.
     if (case_.form.other_triangle || case_.options.take_triangle) return false;
     A.entries[first + 1] = A.entries[first];
-    return true;
-  }
-  bool swap_neighbours(SystemMatrix<Scalar>& A, int row) const {
-    if (row >= case_.size() || case_.form.shuffled) return false;
-    const auto first = A.row_map[row];
-    if (A.row_map[row + 1] - first < 2 || case_.form.other_triangle)
-      return false;
-    std::swap(A.entries[first], A.entries[first + 1]);
-    std::swap(A.values[first], A.values[first + 1]);
     return true;
   }
 

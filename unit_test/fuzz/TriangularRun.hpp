@@ -73,10 +73,11 @@ class TriangularRun {
   bool may_refuse(const Error& error) const {
     const auto& o = case_.options;
     if (dynamic_cast<const PlanMemoryError*>(&error))
-      return o.max_plan_bytes > 0 || o.max_plan_ratio > 0;
+      return o.max_plan_bytes > 0;
     if (dynamic_cast<const OptionError*>(&error) ||
         dynamic_cast<const PartitionError*>(&error))
-      return o.team_size > 0 || o.max_subgraph_rows > 0 ||
+      return o.experimental.team_size > 0 ||
+             o.experimental.max_subgraph_rows > 0 ||
              o.algorithm == Algorithm::subgraphs;
     return false;
   }

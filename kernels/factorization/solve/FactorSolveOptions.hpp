@@ -28,24 +28,15 @@ void check_factor_solve_options(const FactorSolveOptions& options) {
   require_enumerator("upper_diag", options.upper_diag);
   require_enumerator("precision", options.precision);
   check_options(options.triangular);
-  const auto& triangular = options.triangular;
-  if (options.precision == FactorPrecision::single) {
-    using Single = SingleOf<Scalar>;
-    if (!has_single_factors<Scalar, ExecutionSpace>)
-      throw OptionError(
-          "precision",
-          "is single, and libstrata was built without " +
-              std::string(SinglePrecision<Scalar>::name),
-          "add it to Strata_SCALARS where Strata is configured, or include "
-          "kernels/triangular/TriangularSolverImplementation.hpp and the "
-          "implementation of this class");
-    check_accuracy<Single>(triangular);
-  } else {
-    check_accuracy<Scalar>(triangular);
-  }
-  if (options.triangular.op != Op::none)
-    throw OptionError("op", "is not none",
-                      "leave it: it is an argument of apply");
+  if (options.precision == FactorPrecision::single &&
+      !has_single_factors<Scalar, ExecutionSpace>)
+    throw OptionError(
+        "precision",
+        "is single, and libstrata was built without " +
+            std::string(SinglePrecision<Scalar>::name),
+        "add it to Strata_SCALARS where Strata is configured, or include "
+        "kernels/triangular/TriangularSolverImplementation.hpp and the "
+        "implementation of this class");
 }
 
 }  // namespace Detail

@@ -20,7 +20,7 @@ template <class Scalar, class ExecutionSpace>
 class PlanLimit {
  public:
   PlanLimit(const IncompleteFactorizationOptions& options, std::int64_t rows)
-      : triangular_(options.triangular),
+      : max_plan_bytes_(options.triangular.max_plan_bytes),
         level_(options.fill_level),
         rows_(rows),
         is_single_(options.precision == FactorPrecision::single) {}
@@ -30,11 +30,9 @@ class PlanLimit {
     FillLimit limit;
     const PlanSizes one = sizes(1);
     const std::size_t each = at_least(one) - one.of_rows();
-    if (triangular_.max_plan_bytes > 0) {
+    if (max_plan_bytes_ > 0) {
       const std::size_t most =
-          (std::max(triangular_.max_plan_bytes, one.of_rows()) -
-           one.of_rows()) /
-          each;
+          (std::max(max_plan_bytes_, one.of_rows()) - one.of_rows()) / each;
       limit.most.lower = limit.most.upper = static_cast<std::int64_t>(
           std::min<std::size_t>(most, FillLimit::none));
     }
@@ -64,15 +62,12 @@ class PlanLimit {
                (2 + sizes.scalar_bytes + sizes.value_index_bytes);
   }
   void check_factor(const std::string& name, std::int64_t edges) const {
-    const std::int64_t entries = edges + rows_;
-    const MemoryBudget budget(
-        triangular_, is_single_ ? crs_bytes<SingleOf<Scalar>>(rows_, entries)
-                                : crs_bytes<Scalar>(rows_, entries));
+    const MemoryBudget budget(max_plan_bytes_);
     const std::size_t needed = at_least(sizes(edges));
     if (budget.allows(needed)) return;
     const std::int64_t most = of_fill().most.lower;
     throw PlanMemoryError(
-        budget.option(),
+        "max_plan_bytes",
         "allows " + std::to_string(budget.bytes()) + " bytes, and " + name +
             (level_ > 0 ? " with fill of level " + std::to_string(level_)
                         : "") +
@@ -87,7 +82,7 @@ class PlanLimit {
         needed, budget.bytes());
   }
 
-  TriangularOptions triangular_;
+  std::size_t max_plan_bytes_;
   int level_;
   std::int64_t rows_;
   bool is_single_;

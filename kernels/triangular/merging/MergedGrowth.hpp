@@ -153,6 +153,10 @@ struct CheckGrowth {
   }
 };
 
+/// How much the rounding errors of merged rows may grow, in units of the
+/// scalar's eps times the longest row: the factor of Accuracy::rowwise.
+constexpr double rowwise_growth = 100;
+
 /// What plans of merged rows keep for the check: the growth that is allowed and
 /// the longest row, the diagonal included.
 struct GrowthLimit {

@@ -201,8 +201,8 @@ class AlgorithmChoice {
     if constexpr (is_gpu<ExecutionSpace>) {
       using Subgraphs = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
       const MergeChoice& merging = selection_.merging();
-      const int rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
-                                                     : PackingShape().max_rows;
+      const int asked = options.experimental.max_subgraph_rows;
+      const int rows = asked > 0 ? asked : PackingShape().max_rows;
       return DeviceRule::choose(
           {double(sizes.rows), double(sizes.edges), levels, merging.levels,
            options.max_right_hand_sides, merging.neighbours.near,
@@ -284,7 +284,7 @@ class AlgorithmChoice {
                         named.registration->algorithm(), named.bytes,
                         named.made);
     throw PlanMemoryError(
-        budget.option(),
+        "max_plan_bytes",
         "allows " + std::to_string(budget.bytes()) +
             " bytes, the smallest plan takes " + std::to_string(least),
         "allow " + std::to_string(least) +

@@ -15,29 +15,17 @@ namespace Detail {
 /// The memory that a plan may take.
 class MemoryBudget {
  public:
-  MemoryBudget(const TriangularOptions& options, std::size_t crs_bytes) {
-    if (options.max_plan_bytes > 0) {
-      bytes_ = options.max_plan_bytes;
-      option_ = "max_plan_bytes";
-    }
-    const double by_ratio =
-        options.max_plan_ratio * static_cast<double>(crs_bytes);
-    if (options.max_plan_ratio > 0 && by_ratio < static_cast<double>(bytes_)) {
-      bytes_ = static_cast<std::size_t>(by_ratio);
-      option_ = "max_plan_ratio";
-    }
-  }
+  /// @param max_plan_bytes  0: there is no limit
+  explicit MemoryBudget(std::size_t max_plan_bytes)
+      : bytes_(max_plan_bytes > 0 ? max_plan_bytes : unlimited) {}
   bool limited() const { return bytes_ < unlimited; }
   bool allows(std::size_t bytes) const { return bytes <= bytes_; }
   std::size_t bytes() const { return bytes_; }
-  /// The option that sets the limit.
-  const std::string& option() const { return option_; }
 
  private:
   static constexpr std::size_t unlimited =
       std::numeric_limits<std::size_t>::max();
-  std::size_t bytes_ = unlimited;
-  std::string option_ = "max_plan_bytes";
+  std::size_t bytes_;
 };
 
 /// @param made whether `bytes` are those of a plan, or a lower bound
@@ -53,7 +41,7 @@ inline std::string bytes_needed(std::size_t bytes, bool made) {
                                            bool made) {
   const std::size_t smallest = sizes.of_substitution();
   throw PlanMemoryError(
-      budget.option(),
+      "max_plan_bytes",
       "allows " + std::to_string(budget.bytes()) + " bytes, " +
           to_string(named) + " " + bytes_needed(bytes, made),
       budget.allows(smallest)

@@ -53,8 +53,7 @@ class Selection {
         analysis(analysed),
         options(asked),
         report(to_fill),
-        budget(report.rows > 0 ? MemoryBudget(options, report.crs_bytes)
-                               : MemoryBudget({}, 0)) {}
+        budget(report.rows > 0 ? options.max_plan_bytes : 0) {}
 
   const ExecutionSpace exec;
   TriangularAnalysis<ExecutionSpace>& analysis;

@@ -31,7 +31,6 @@ class SubgraphsRegistration
   }
 
   Pointer make(Selection& selection, const Candidate&) override {
-    const auto& options = selection.options;
     auto& report = selection.report;
     const auto& graph = selection.analysis.host().graph;
     const int max_rows = rows_allowed(selection);
@@ -44,9 +43,8 @@ class SubgraphsRegistration
     report.external_slots = schedule.external.num_slots();
     report.max_subgraph_rows = max_rows;
     report.partition = best.criterion;
-    const int team_size = !is_gpu<ExecutionSpace> ? 1
-                          : options.team_size > 0 ? options.team_size
-                                                  : 256;
+    const int asked = selection.options.experimental.team_size;
+    const int team_size = !is_gpu<ExecutionSpace> ? 1 : asked > 0 ? asked : 256;
     return std::make_shared<Solve>(selection.exec, selection.analysis,
                                    best.subgraphs, schedule, team_size);
   }
@@ -56,7 +54,7 @@ class SubgraphsRegistration
   /// scratch than Kokkos grants, if the chip has it, is used only if the
   /// options ask for it: fewer teams run at once with it.
   static int rows_allowed(const Selection& selection) {
-    const int asked = selection.options.max_subgraph_rows;
+    const int asked = selection.options.experimental.max_subgraph_rows;
     return asked > 0 ? std::min(Solve::most_rows(selection.exec), asked)
                      : Solve::max_rows(selection.exec);
   }

@@ -123,12 +123,12 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     }
     if (team_size_ > largest || (native_ && team_size_ != native_team_size))
       throw OptionError(
-          "team_size",
+          "experimental.team_size",
           "is " + std::to_string(team_size_) +
               (native_ ? ", teams with so many rows have "
                        : ", this device runs at most ") +
               std::to_string(largest),
-          native_ ? "pass 0, or fewer rows in max_subgraph_rows"
+          native_ ? "pass 0, or fewer rows in experimental.max_subgraph_rows"
                   : "pass a smaller number, or 0 for a size that suits");
   }
   void launch(const ExecutionSpace& exec, int teams,

@@ -33,17 +33,17 @@ inline PackingShape packing_shape(const TriangularOptions& options,
   const bool narrow = !has_wide_levels(n, levels);
   shape.band_levels = narrow ? 0 : 64;
   shape.merged_levels = merged_levels;
-  shape.which_team = options.lanes_per_row == 0   ? -1
-                     : options.lanes_per_row == 1 ? 0
-                                                  : 1;
+  const auto& experimental = options.experimental;
+  shape.which_team = experimental.lanes_per_row == 0   ? -1
+                     : experimental.lanes_per_row == 1 ? 0
+                                                       : 1;
   if (levels < 64) {
     if (shape.merged_levels == 0) shape.merged_levels = 1;
     if (shape.which_team < 0 && edges < std::int64_t{6} * n)
       shape.which_team = 0;
   }
-  shape.max_rows = options.max_subgraph_rows > 0 ? options.max_subgraph_rows
-                   : narrow                      ? 1024
-                                                 : 1536;
+  const int asked = experimental.max_subgraph_rows;
+  shape.max_rows = asked > 0 ? asked : narrow ? 1024 : 1536;
   return shape;
 }
 

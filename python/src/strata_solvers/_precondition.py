@@ -267,7 +267,7 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
     **options
         Of the triangular solves: `algorithm`, `accuracy`, `merged_levels`,
         `max_right_hand_sides` and the others of :class:`TriangularSolver`, but for
-        `trans`, `take_triangle` and `sort_rows`.
+        `trans` and `take_triangle`.
 
     Returns
     -------
@@ -384,7 +384,7 @@ def _with_fill(A: Any, kind: str, order: str, fill_level: int,
 def _incomplete(A: Any, kind: str, order: str, transpose: bool,
                 options: dict[str, Any]) -> Any:
     defaults = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **_factor_options}
-    for name in ("trans", "take_triangle", "sort_rows"):
+    for name in ("trans", "take_triangle"):
         del defaults[name]
     if order not in ("natural", "automatic", "coloured"):
         raise OptionError("order", f"is {order!r}",

@@ -70,23 +70,24 @@ class TriangularSolver:
         Solve with A, its transpose, or its conjugate transpose ('C' is 'H', too).
     take_triangle : bool
         Use the stated triangle of a full matrix, and ignore its other entries.
-    sort_rows : bool
-        Sort rows in a private copy instead of refusing those that are not sorted.
     algorithm : str
         'automatic', 'substitution', 'level_sets', 'subgraphs', 'sync_free',
         'sync_free_subgraphs' or 'blocks'.
-    accuracy : {'rowwise', 'componentwise', 'relaxed'}
-        What is promised of rounding errors; 'relaxed' with `accuracy_digits`.
+    accuracy : {'rowwise', 'componentwise'}
+        What is promised of rounding errors.
     merged_levels : int
         Level sets that may be merged into one: 1 merges none, 0 leaves it to the
         analysis.
     max_right_hand_sides : int
         Right-hand sides that you will solve for at once.  Any number can be solved for;
         the plan is chosen, and its workspace is made, for that many.
-    max_plan_bytes, max_plan_ratio : int, float
-        Memory that the plan may take, in bytes and as a multiple of A's; 0: no limit.
+    max_plan_bytes : int
+        Bytes that the plan may take; 0: no limit.
     enqueue_updates : bool
         Let :meth:`update` take values without a wait.
+    experimental : dict, optional
+        For experiments with one algorithm, `max_subgraph_rows`, `team_size` and
+        `lanes_per_row`, as in ``TriangularPlanOptions::Experimental`` of the C++ library.
 
     Raises
     ------
@@ -110,18 +111,13 @@ class TriangularSolver:
         *,
         trans: str = "N",
         take_triangle: bool = False,
-        sort_rows: bool = True,
         algorithm: str = "automatic",
         accuracy: str = "rowwise",
-        accuracy_digits: float = 0,
         merged_levels: int = 0,
         max_right_hand_sides: int = 1,
         max_plan_bytes: int = 0,
-        max_plan_ratio: float = 0,
-        max_subgraph_rows: int = 0,
-        team_size: int = 0,
-        lanes_per_row: int = 0,
         enqueue_updates: bool = False,
+        experimental: dict[str, int] | None = None,
     ):
         op = op_of(trans)
         options = {

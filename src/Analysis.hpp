@@ -3,12 +3,15 @@
 #define STRATA_SRC_ANALYSIS_HPP
 
 #include <Strata_TriangleGraph.hpp>
+#include <analysis/blocks/EllAnalysis.hpp>
 #include <analysis/level_sets/BlockedOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
+#include <analysis/packing/PackSubgraphs.hpp>
 
-// Functions of the analysis that depend on no scalar. Analysis.cpp.in has them
-// compiled once for a space, and the files for each scalar refer to those.
+// Functions and classes of the analysis that depend on no scalar.
+// Analysis.cpp.in has them compiled once for a space, and the files for each
+// scalar refer to those.
 //
 // STRATA_ANALYSIS_OF(template, Space) or STRATA_ANALYSIS_OF(extern template,
 // Space), in namespace Strata.
@@ -32,6 +35,9 @@
   keyword MergedLevels<Space::memory_space> merge_levels(                     \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, std::int64_t, int,         \
-      WithinLevel, Detail::WorkPool<Space>&, const int*, bool)
+      WithinLevel, Detail::WorkPool<Space>&, const int*, bool);               \
+  keyword class Detail::SubgraphMerger<Space>;                                \
+  keyword class Detail::SubgraphPacker<Space>;                                \
+  keyword class Detail::EllAnalysis<Space>
 
 #endif

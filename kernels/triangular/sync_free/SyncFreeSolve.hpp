@@ -185,11 +185,13 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     const auto made = std::make_shared<SyncFreeAlgorithm>(*this);
     made->take_workspace(exec);
     made->reset_workspace(exec);
-    if (tiles_) {
-      const auto tiles =
-          std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(*tiles_);
-      tiles->take_workspace(exec);
-      made->tiles_ = tiles;
+    if constexpr (has_tiles) {
+      if (tiles_) {
+        const auto tiles =
+            std::make_shared<SyncFreeTiles<Scalar, ExecutionSpace>>(*tiles_);
+        tiles->take_workspace(exec);
+        made->tiles_ = tiles;
+      }
     }
     return made;
   }
@@ -253,7 +255,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                       int max_right_hand_sides) {
     rows_.chunk = this->chunks_.chunk;
     // A host's thread would have to take all pieces of a row itself.
-    if (width > 1) {
+    if constexpr (width > 1) {
       const auto& longest = analysis.order.sizes.longest_row;
       if (!longest.empty())
         rows_ =

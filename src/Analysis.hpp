@@ -3,7 +3,6 @@
 #define STRATA_SRC_ANALYSIS_HPP
 
 #include <Strata_TriangleGraph.hpp>
-#include <analysis/blocks/EllAnalysis.hpp>
 #include <analysis/level_sets/BlockedOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
@@ -37,7 +36,7 @@
       const LevelOrder<Space::memory_space>&, int, std::int64_t, int,         \
       WithinLevel, Detail::WorkPool<Space>&, const int*, bool);               \
   keyword class Detail::SubgraphMerger<Space>;                                \
-  keyword class Detail::SubgraphPacker<Space>;                                \
-  keyword class Detail::EllAnalysis<Space>
+  keyword class Detail::SubgraphCutter<Space>;                                \
+  keyword class Detail::SubgraphPacker<Space>
 
 #endif

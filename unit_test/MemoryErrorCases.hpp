@@ -142,7 +142,8 @@ class FailingLaunches {
 };
 
 /// Exceptions in every launch of an update, the last of which has the solver
-/// without values; what the update has seen until then is forgotten.
+/// without values if it packs over the old ones; what the update has seen until
+/// then is forgotten.
 template <class Cases>
 void expect_exceptions_in_updates(const Cases& cases) {
   using Space = typename Cases::Space;
@@ -189,7 +190,15 @@ void expect_exceptions_in_updates(const Cases& cases) {
     }
   EXPECT_EQ(refusals, 1);
   EXPECT_GT(kept, 0);
-  EXPECT_GT(lost, 0);
+  // Merged rows of sync_free are made in another buffer.
+  const auto report = cases.make().report();
+  const bool swaps = report.algorithm == Algorithm::sync_free &&
+                     report.merged_levels > 1 && !cases.options.enqueue_updates;
+  if (swaps) {
+    EXPECT_EQ(lost, 0);
+  } else {
+    EXPECT_GT(lost, 0);
+  }
 }
 
 template <class Scalar>

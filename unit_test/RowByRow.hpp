@@ -108,7 +108,9 @@ class Solve
   }
 
  private:
-  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+  void pack(const ExecutionSpace& exec, const Scalar* values,
+            const int* invalid_flag) override {
+    this->pack_diagonal_values(exec, values, invalid_flag);
     Strata::Detail::gather_values(exec, value_index_, values, value_,
                                   this->conjugated_);
   }

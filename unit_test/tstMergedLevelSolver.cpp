@@ -68,7 +68,7 @@ void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   EXPECT_LE(error, (is_double ? 1e-11 : 1e-3) * size);
 }
 
-/// Whatever comes before it, and however many keys there are.
+/// However many keys there are.
 TEST(GrowthWorkspace, HasRoomForWhatIsFound) {
   using Memory = Kokkos::HostSpace;
   using Workspace = Detail::GrowthWorkspace<Memory>;
@@ -93,16 +93,15 @@ TEST(GrowthWorkspace, HasRoomForWhatIsFound) {
     EXPECT_EQ(workspace.spread()[keys - 1], 1.f);
   };
   for (std::int64_t keys = 1; keys < 6; ++keys) {
-    for (const std::size_t before : {0, 4, 8, 12}) {
-      Workspace workspace;
-      const auto block = workspace.take(keys, before);
-      expect_room(workspace, keys, block->data() + block->extent(0));
-    }
-    Workspace kept;
-    kept.keep(keys);
-    expect_room(
-        kept, keys,
-        reinterpret_cast<const char*>(kept.spread()) + kept.bytes_kept());
+    Workspace workspace(keys);
+    EXPECT_EQ(workspace.own_bytes(), 0u);
+    workspace.reserve();
+    expect_room(workspace, keys,
+                reinterpret_cast<const char*>(workspace.spread()) +
+                    workspace.own_bytes());
+    const float* const spread = workspace.spread();
+    workspace.reserve();
+    EXPECT_EQ(workspace.spread(), spread);
   }
 }
 

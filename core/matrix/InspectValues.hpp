@@ -146,11 +146,11 @@ struct InspectValues {
   const Scalar* values;
   FingerprintTerm row_map, entries;
   /// MergeFaults, taken along and cleared; null: there are none.
-  std::int64_t* rewrite = nullptr;
+  std::int64_t* merge_faults = nullptr;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i,
                                          ValuesInspection& found) const {
-    if (i == 0) take_rewrite(found);
+    if (i == 0) take_merge_faults(found);
     if (i < diagonal.size()) inspect_diagonals<1>(i, 1, found);
     if (i < num_records()) inspect_record(i, found);
     if (i < row_map.size()) row_map.add<1>(i, 1, found.row_map);
@@ -170,14 +170,14 @@ struct InspectValues {
       inspect_record(i, found);
   }
   /// MergeFaults, by one thread.
-  KOKKOS_INLINE_FUNCTION void take_rewrite(ValuesInspection& found) const {
-    if (!rewrite) return;
-    found.lost_row = rewrite[MergeFaults::row];
-    found.spread_bits = rewrite[MergeFaults::spread];
-    const std::int64_t zero = rewrite[MergeFaults::zero];
+  KOKKOS_INLINE_FUNCTION void take_merge_faults(ValuesInspection& found) const {
+    if (!merge_faults) return;
+    found.lost_row = merge_faults[MergeFaults::row];
+    found.spread_bits = merge_faults[MergeFaults::spread];
+    const std::int64_t zero = merge_faults[MergeFaults::zero];
     found.zero_row = zero < found.zero_row ? zero : found.zero_row;
-    if (rewrite[MergeFaults::divide] > 0) found.divide = 1;
-    ClearMergeFaults{rewrite}(0);
+    if (merge_faults[MergeFaults::divide] > 0) found.divide = 1;
+    ClearMergeFaults{merge_faults}(0);
   }
   KOKKOS_INLINE_FUNCTION void init(ValuesInspection& value) const {
     value = ValuesInspection();
@@ -259,10 +259,7 @@ struct InspectValues {
 };
 
 /// The same by blocks, each of which leaves what it has found in memory that
-/// the host can read. Where there are MergeFaults, only these are read after
-/// the wait for the launch that finds them. Values and pattern are older than
-/// that launch, which has waited for all older work before it lets this one
-/// begin (see TriangularAlgorithm::pack_on_trial).
+/// the host can read.
 template <class Look>
 struct InspectByBlocks {
   static constexpr bool awaits_previous = true;
@@ -275,7 +272,7 @@ struct InspectByBlocks {
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     constexpr int words = sizeof(ValuesInspection) / sizeof(std::int64_t);
     STRATA_IMPL_TEAM_SHARED std::int64_t of_warp[threads / width * words];
-    if (!look.rewrite) await_previous(team);
+    await_previous(team);
     ValuesInspection mine;
     look.take(
         std::int64_t{team.league_rank()} * team.team_size() + team.team_rank(),
@@ -289,40 +286,40 @@ struct InspectByBlocks {
     if (team.team_rank() % width == 0)
       memcpy(of_warp + team.team_rank() / width * words, &mine, sizeof(mine));
     team.team_barrier();
-    if (look.rewrite) await_previous(team);
-    release_next(team);
     if (team.team_rank() != 0) return;
     for (int warp = 1; warp < team.team_size() / width; ++warp) {
       ValuesInspection other;
       memcpy(static_cast<void*>(&other), of_warp + warp * words, sizeof(other));
       Look::join_parts(mine, other);
     }
-    if (team.league_rank() == 0) look.take_rewrite(mine);
+    if (team.league_rank() == 0) look.take_merge_faults(mine);
     found[team.league_rank()] = mine;
   }
 };
 
 /// Inspects diagonal, entries to be scaled and pattern in one launch, into
 /// `result`: host memory, for which the host waits, or a view in device memory.
-/// `rewrite`, if any, are MergeFaults that earlier work on `exec` has found.
-/// Views without elements are left out; there must be something to look at.
+/// `merge_faults`, if any, are MergeFaults that earlier work on `exec` has
+/// found. Views without elements are left out; there must be something to look
+/// at.
 template <class Scalar, class ExecutionSpace, class Diagonal, class Result>
 void inspect_values_into(
     const ExecutionSpace& exec, const Diagonal& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
     const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
-    Result&& result, std::int64_t* rewrite = nullptr) {
+    Result&& result, std::int64_t* merge_faults = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
-  const std::size_t work = std::max(
-      {static_cast<std::size_t>(diagonal.size()), scaled.record_row.extent(0),
-       row_map.extent(0), entries.extent(0), std::size_t{rewrite != nullptr}});
+  const std::size_t work =
+      std::max({static_cast<std::size_t>(diagonal.size()),
+                scaled.record_row.extent(0), row_map.extent(0),
+                entries.extent(0), std::size_t{merge_faults != nullptr}});
   Kokkos::parallel_reduce(
       "Strata::InspectValues",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, static_cast<std::int64_t>(work)),
-      InspectValues<Scalar, Memory, Diagonal>{diagonal, scaled, values,
-                                              row_map_term(row_map),
-                                              entries_term(entries), rewrite},
+      InspectValues<Scalar, Memory, Diagonal>{
+          diagonal, scaled, values, row_map_term(row_map),
+          entries_term(entries), merge_faults},
       result);
 }
 
@@ -334,12 +331,12 @@ ValuesInspection inspect_values(
     const ExecutionSpace& exec, const Diagonal& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
     const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
-    std::int64_t* rewrite = nullptr) {
+    std::int64_t* merge_faults = nullptr) {
   ValuesInspection found;
   const std::size_t work = std::max({static_cast<std::size_t>(diagonal.size()),
                                      scaled.record_row.extent(0),
                                      row_map.extent(0), entries.extent(0)});
-  if (work == 0 && !rewrite) return found;
+  if (work == 0 && !merge_faults) return found;
   if constexpr (is_gpu<ExecutionSpace>) {
     using Look =
         InspectValues<Scalar, typename ExecutionSpace::memory_space, Diagonal>;
@@ -354,13 +351,13 @@ ValuesInspection inspect_values(
     run_teams<Run::blocks_at_once, Run::threads>(
         "Strata::InspectValues", exec, static_cast<int>(blocks),
         Run{Look{diagonal, scaled, values, row_map_term(row_map),
-                 entries_term(entries), rewrite},
+                 entries_term(entries), merge_faults},
             parts});
     exec.fence();
     for (std::size_t b = 0; b < blocks; ++b) Look::join_parts(found, parts[b]);
   } else {
     inspect_values_into<Scalar>(exec, diagonal, scaled, values, row_map,
-                                entries, found, rewrite);
+                                entries, found, merge_faults);
   }
   return found;
 }

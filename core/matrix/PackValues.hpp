@@ -62,10 +62,10 @@ struct PackDiagonal {
   const Scalar* values;
   Kokkos::View<Scalar*, MemorySpace> packed;
   bool conjugated, divide;
-  /// A word in device memory: where it is not 0, all becomes NaN. Null: never.
-  const int* spoils = nullptr;
+  /// A word in device memory: if it is not 0, all becomes NaN. Null: never.
+  const int* invalid_flag = nullptr;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t place) const {
-    if (spoils != nullptr && load_relaxed(spoils) != 0) {
+    if (invalid_flag != nullptr && load_relaxed(invalid_flag) != 0) {
       packed(place) = not_a_number<Scalar>();
       return;
     }
@@ -88,13 +88,13 @@ void pack_diagonal(
     const ValueIndex<typename ExecutionSpace::memory_space>& value_index,
     const Scalar* values,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
-    bool conjugated, bool divide, const int* spoils = nullptr) {
+    bool conjugated, bool divide, const int* invalid_flag = nullptr) {
   Kokkos::parallel_for(
       "Strata::PackValues::diagonal",
       RangeOf<ExecutionSpace>(exec, 0,
                               static_cast<std::int64_t>(packed.extent(0))),
       PackDiagonal<Scalar, typename ExecutionSpace::memory_space>{
-          value_index, values, packed, conjugated, divide, spoils});
+          value_index, values, packed, conjugated, divide, invalid_flag});
 }
 
 /// The work of both in one launch.

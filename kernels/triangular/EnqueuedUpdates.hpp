@@ -4,7 +4,7 @@
 
 #include <Strata_Types.hpp>
 #include <algorithm>
-#include <core/device/Gate.hpp>
+#include <core/device/ActivePlan.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/UpdateDecision.hpp>
@@ -71,57 +71,53 @@ struct InspectEnqueued {
 /// Takes new values without a wait of the host, for a solver that has been
 /// made so (TriangularOptions::enqueue_updates).
 ///
-/// Where the chosen plan can't take all values, as it merges level sets, scales
-/// entries or multiplies by reciprocals, a plan of `sync_free` without any of
-/// that stands beside it. Kernels look at new values, pack what may be asked
-/// for, and the last team decides by what they found. A word in device memory
-/// says which plan it is: solves enqueue the kernels of both, and those whose
-/// turn it is not end at once (see Gate). So a recorded graph takes the right
-/// path each time. Where values can't be solved with, the diagonal of the plan
-/// beside the chosen one is NaN, or that of the chosen one where it stands
-/// alone; every row is divided by its own.
+/// If the chosen plan can't use all values, as it merges level sets, scales
+/// entries or multiplies by reciprocals, there is a fallback plan: `sync_free`
+/// without any of that. Kernels look at new values, pack what may be asked for,
+/// and the last team decides by what they found. A word in device memory says
+/// which plan is active: solves enqueue the kernels of both, and those of the
+/// other end at once (see ActivePlan). So a recorded graph takes the right path
+/// each time. If no plan can use the values, the diagonal of the fallback plan
+/// is NaN, or that of the chosen one if it is the only one; every row is
+/// divided by its own.
 ///
 /// Small systems wait for launches above all: merged rows of `sync_free` take
 /// three, which make the values, decide and, on CUDA, publish.
 ///
-/// Values are packed where the old ones are: with bad values none are to be
-/// solved with, so there is nothing to keep, and no memory for trials is held.
+/// Values are packed over the old ones: after bad values none are to be solved
+/// with, so there is nothing to keep.
 template <class Scalar, class ExecutionSpace>
 class EnqueuedUpdates {
  public:
   using Memory = typename ExecutionSpace::memory_space;
   using SomeAlgorithm = TriangularAlgorithm<Scalar, ExecutionSpace>;
   using Pointer = AlgorithmPointer<Scalar, ExecutionSpace>;
-  using OtherPointer =
+  using FallbackPointer =
       std::shared_ptr<RowChunkAlgorithm<Scalar, ExecutionSpace>>;
   using StatusView = Kokkos::View<const UpdateStatus, Memory>;
 
-  /// Whether an algorithm can't take all values.
-  static bool needs_other_plan(const SomeAlgorithm& chosen, Diag diag) {
-    return chosen.merge_faults() != nullptr ||
-           (diag == Diag::non_unit &&
-            chosen.scaled_entries().record_row.extent(0) > 0);
+  /// Whether an algorithm can't use all values.
+  static bool needs_fallback_plan(SomeAlgorithm& chosen, Diag diag) {
+    return chosen.merging() ||
+           (diag == Diag::non_unit && scales_entries(chosen));
   }
 
-  /// @param other  the plan beside it; null: none is needed
-  /// @param diag   unit: there is nothing to divide by
-  /// Waits for `exec`.
+  /// @param fallback_plan  null: none is needed
+  /// @param diag           unit: there is nothing to divide by
   EnqueuedUpdates(const ExecutionSpace& exec, const Pointer& chosen,
-                  const OtherPointer& other, Diag diag)
+                  const FallbackPointer& fallback_plan, Diag diag)
       : chosen_(chosen),
-        other_(other),
+        fallback_plan_(fallback_plan),
         unit_(diag == Diag::unit),
         words_(make_zeroed<Kokkos::View<UpdateWords*, Memory>>(
             "Strata::EnqueuedUpdates::words", 1)),
         status_("Strata::EnqueuedUpdates::status"),
         multiprocessors_(num_multiprocessors(exec)) {
-    clear(exec);
-    if (other_) {
-      chosen_->set_gate({&words_.data()->path, 0});
-      other_->set_gate({&words_.data()->path, 1});
+    if (fallback_plan_) {
+      chosen_->set_active_plan({&words_.data()->active_plan, 0});
+      fallback_plan_->set_active_plan({&words_.data()->active_plan, 1});
     }
-    chosen_->keep_update_memory();
-    exec.fence();
+    if (chosen_->merging()) chosen_->merging()->reserve();
   }
 
   /// Enqueues all that new values need.
@@ -129,70 +125,70 @@ class EnqueuedUpdates {
   ///                 before; may be null
   void enqueue(const ExecutionSpace& exec, const Scalar* values,
                const UpdateStatus* outside = nullptr) {
-    if (dirty_) clear(exec);
-    dirty_ = true;
+    if (!has_values_) clear(exec);
+    has_values_ = false;
+    auto* const merging = chosen_->merging();
+    if (merging) merging->look(exec, values, true);
     UpdateDecision<Scalar, Memory> decision{
-        {words_.data(), chosen_->begin_in_place(exec, values), outside,
-         status_.data(), chosen_->growth_limit(), other_ != nullptr},
+        {words_.data(), merging ? merging->faults() : nullptr, outside,
+         status_.data(), merging ? merging->limit() : GrowthLimit(),
+         fallback_plan_ != nullptr},
         {}};
-    bool inspected = false;
-    const bool looked = chosen_->looks_at_diagonal() &&
-                        chosen_->scaled_entries().record_row.extent(0) == 0;
-    if (!unit_ && !looked) inspected = inspect(exec, values, decision.decide);
-    if (other_) {
-      other_->begin_packing(!unit_);
-      decision.beside = other_->packing(values);
-    }
-    if (other_ || !inspected) chosen_->enqueue_decision(exec, values, decision);
-    chosen_->faults_were_taken();
-    dirty_ = false;
-    if (other_) other_->end_packing();
-    chosen_->enqueue_values(exec, values, !unit_ && !other_,
-                            other_ ? nullptr : &words_.data()->failed);
+    const bool looked = unit_ || (merging && merging->sees_diagonal());
+    const bool inspected = !looked && inspect(exec, values, decision.decide);
+    if (fallback_plan_)
+      decision.fallback = fallback_plan_->packing(values, !unit_);
+    if (merging)
+      merging->enqueue_decision(exec, values, decision);
+    else if (fallback_plan_ || !inspected)
+      decision.enqueue(exec);
+    chosen_->enqueue_values(exec, values, !unit_ && !fallback_plan_,
+                            fallback_plan_ ? nullptr : &words_.data()->failed);
     publish_writes(exec);
+    has_values_ = true;
   }
 
   /// After the chosen plan's.
-  /// @param beside  what with_workspace has made, null: the plan's own
+  /// @param fallback  what with_workspace has made, null: the plan's own
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x, std::int64_t columns,
-             const SomeAlgorithm* beside) const {
-    if (!other_) return;
-    const SomeAlgorithm& solves = beside ? *beside : *other_;
+             const SomeAlgorithm* fallback) const {
+    if (!fallback_plan_) return;
+    const SomeAlgorithm& solves = fallback ? *fallback : *fallback_plan_;
     solves.solve(exec, b, x, columns);
   }
-  /// Of the plan beside the chosen one, see TriangularAlgorithm.
+  /// Of the fallback plan, see TriangularAlgorithm.
   std::shared_ptr<const SomeAlgorithm> with_workspace(
       const ExecutionSpace& exec) const {
-    return other_ ? other_->with_workspace(exec) : nullptr;
+    return fallback_plan_ ? fallback_plan_->with_workspace(exec) : nullptr;
   }
   std::size_t workspace_bytes() const {
-    return other_ ? other_->workspace_bytes() : 0;
+    return fallback_plan_ ? fallback_plan_->workspace_bytes() : 0;
   }
-  bool has_values() const { return !other_ || other_->has_values(); }
+  bool has_values() const { return has_values_; }
   StatusView status() const { return status_; }
-  /// Beside the chosen plan's.
+  /// Without the chosen plan's.
   std::size_t bytes() const {
     return sizeof(UpdateWords) + sizeof(UpdateStatus) +
-           (other_ ? other_->bytes() : 0);
+           (fallback_plan_ ? fallback_plan_->bytes() : 0);
   }
 
  private:
+  static bool scales_entries(const SomeAlgorithm& chosen) {
+    return chosen.scaled_entries().record_row.extent(0) > 0;
+  }
   void clear(const ExecutionSpace& exec) {
     Kokkos::parallel_for("Strata::EnqueuedUpdates::clear",
                          Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
                          ClearUpdateWords{words_.data()});
-    if (std::int64_t* const faults = chosen_->merge_faults())
-      Kokkos::parallel_for("Strata::EnqueuedUpdates::clear",
-                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
-                           ClearMergeFaults{faults});
+    if (chosen_->merging()) chosen_->merging()->clear_faults(exec);
   }
   /// @returns whether there is anything to look at
   bool inspect(const ExecutionSpace& exec, const Scalar* values,
                const DecideUpdate& decide) const {
     using Run = InspectEnqueued<Scalar, Memory>;
     const auto diagonal = chosen_->diagonal_places();
-    const auto scaled = chosen_->scaled_entries();
+    const auto& scaled = chosen_->scaled_entries();
     const std::int64_t items =
         std::max(diagonal.value_index.size(),
                  static_cast<std::int64_t>(scaled.record_row.extent(0)));
@@ -201,18 +197,19 @@ class EnqueuedUpdates {
         Run::teams(items, std::int64_t{Run::teams_at_once} * multiprocessors_),
         Run{InspectValues<Scalar, Memory>{diagonal, scaled, values,
                                           row_map_term({}), entries_term({})},
-            items, words_.data(), decide, !other_});
+            items, words_.data(), decide, !fallback_plan_});
     return items > 0;
   }
 
   Pointer chosen_;
-  OtherPointer other_;
+  FallbackPointer fallback_plan_;
   bool unit_;
   Kokkos::View<UpdateWords*, Memory> words_;  // one
   Kokkos::View<UpdateStatus, Memory> status_;
   int multiprocessors_;
-  /// An exception has kept words from being cleared.
-  bool dirty_ = false;
+  /// False at first, and after an exception, which may have kept words from
+  /// being cleared.
+  bool has_values_ = false;
 };
 
 }  // namespace Detail

@@ -129,8 +129,8 @@ struct TriangularPlanOptions {
   /// made; 0 for no limit. A workspace for `max_right_hand_sides` that is too
   /// large is made for fewer. The automatic choice then takes the fastest
   /// algorithm that fits, and one asked for that does not is an error
-  /// (PlanMemoryError). The analysis itself needs more for a while, and so do
-  /// new values, see docs/memory.md.
+  /// (PlanMemoryError). The analysis itself needs more for a while, and the
+  /// first update_values of merged level sets from then on, see docs/memory.md.
   std::size_t max_plan_bytes = 0;
 
   /// For experiments with one algorithm. Members may change in any release.

@@ -143,9 +143,9 @@ class TriangularSolver {
   /// where `sync_free` or `sync_free_subgraphs` has merged level sets), which
   /// the host waits for; then one over the values, enqueued on `exec` like a
   /// solve: let nothing but later work on `exec` change or free them before a
-  /// fence. `sync_free` with merged level sets makes the new ones in other
-  /// memory, as much as the plan's values take, copies them and waits for
-  /// `exec`.
+  /// fence. `sync_free` with merged level sets makes the new ones in a second
+  /// buffer, and waits for that. Memory: with merged level sets, the first
+  /// update allocates some that stays, see docs/memory.md.
   template <class Matrix,
             std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {

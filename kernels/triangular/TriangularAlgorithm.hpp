@@ -5,7 +5,7 @@
 #include <Strata_DependencyGraph.hpp>
 #include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <core/device/Gate.hpp>
+#include <core/device/ActivePlan.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/matrix/InspectValues.hpp>
@@ -14,8 +14,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <cstring>
 #include <iomanip>
-#include <kernels/triangular/UpdateDecision.hpp>
-#include <kernels/triangular/merging/MergedGrowth.hpp>
+#include <kernels/triangular/merging/MergedUpdate.hpp>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -139,8 +138,26 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
 /// An algorithm: a plan made from the pattern when it is constructed,
 /// values packed in the plan's order, and a solve.
 ///
-/// A copy has the plan, the values and the flags of the original, and does
-/// nothing but solve: see with_workspace.
+///                       set_values                     set_values
+///       [no values] ------------------> [has values] --------------+
+///            ^                           |  ^    ^                 |
+///            |  set_values throws        |  |    +-----------------+
+///            +---------------------------+  | a look, and a refusal
+///                                        +--+
+///
+/// A look at new values comes before set_values, and changes nothing that
+/// solves read: inspect_values, after MergedUpdate::look if rows are merged.
+/// The host waits for it, and refuses the values or calls set_values. That
+/// packs them over the old ones. Only merged rows of `sync_free` have been made
+/// by the look, in another buffer, which set_values has solves read from then
+/// on.
+///
+/// EnqueuedUpdates takes the same steps without a wait: it looks in place, a
+/// kernel decides, and enqueue_values follows in any case. Solves with values
+/// that are refused give NaN, or the fallback plan solves.
+///
+/// A copy has the plan and the values of the original, and does nothing but
+/// solve: see with_workspace.
 template <class Scalar, class ExecutionSpace>
 class TriangularAlgorithm {
  public:
@@ -151,146 +168,51 @@ class TriangularAlgorithm {
   DiagonalPlaces<Memory> diagonal_places() const {
     return {diagonal_value_index_, row_};
   }
-  /// Whether `pack_on_trial` looks at the diagonal, too.
-  bool looks_at_diagonal() const { return diagonal_along_; }
   /// The entries that this algorithm divides by the diagonal, for
-  /// inspect_values: none, unless it says otherwise.
-  virtual ScaledEntries<Memory> scaled_entries() const { return {}; }
-  /// `pack_on_trial`. Where an exception has kept the faults of the last one
-  /// from being looked at, they are cleared first.
-  std::int64_t* begin_trial_packing(const ExecutionSpace& exec,
-                                    const Scalar* values) {
-    if (faults_left_) {
-      std::int64_t* const faults = merge_faults();
-      Kokkos::parallel_for("Strata::ClearMergeFaults",
-                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
-                           ClearMergeFaults{faults});
-      exec.fence();
-      faults_left_ = false;
-    }
-    // Before it enqueues: what throws after that has enqueued.
-    faults_left_ = merge_faults() != nullptr;
-    return pack_on_trial(exec, values);
+  /// inspect_values.
+  const ScaledEntries<Memory>& scaled_entries() const { return scaled_; }
+  /// If rows are merged: what new values need. Else null.
+  virtual MergedUpdate<Scalar, ExecutionSpace>* merging() { return nullptr; }
+  /// Why this algorithm can't use values of which inspect_values has found
+  /// this.
+  virtual UnsuitableValues unsuitable(const ValuesInspection& values) const {
+    return why_unsuitable(values);
   }
-  /// What `begin_trial_packing` returned has been looked at, which has cleared
-  /// it.
-  void faults_were_taken() { faults_left_ = false; }
-  /// MergeFaults of `pack_on_trial`, null: there are none.
-  virtual std::int64_t* merge_faults() const { return nullptr; }
-  /// Where rows are merged: enqueues that with these values, which leaves
-  /// the solver's as they are, if it has any, and returns what inspect_values
-  /// is to take along. Else null. What it enqueues last lets no later kernel
-  /// begin before all of its threads have waited for what is before it.
-  virtual std::int64_t* pack_on_trial(const ExecutionSpace&, const Scalar*) {
-    return nullptr;
-  }
-  /// Whether the host has waited for a `pack_on_trial` of first values which
-  /// has left them where solves read them, so that nothing is to be enqueued.
-  virtual bool trial_is_packing(bool divide) {
-    (void)divide;
-    return false;
-  }
-  /// Whether that has left something, and letting go of it, once all work with
-  /// it is done.
-  virtual bool holds_trial_packing() const { return false; }
-  virtual void forget_trial_packing() {}
-  /// Marks merged rows that are too inaccurate with the values of the last
-  /// `pack_on_trial`, or the first ones of each group, for the next plan to
-  /// leave them as they are: by vertex, with RowStatus::stays. The host waits.
-  /// @returns how many there are
-  virtual int mark_unmerged(const ExecutionSpace&, const Scalar*, int*,
-                            bool first_only) {
-    (void)first_only;
-    return 0;
-  }
-  /// How much rounding errors of merged rows may grow; rows that are not
-  /// merged need no check.
-  virtual GrowthLimit growth_limit() const { return {}; }
-  /// The growth of merged rows with the values of the last `pack_on_trial`. The
-  /// host waits.
-  virtual MergedGrowth check_growth(const ExecutionSpace&, const Scalar*) {
-    return {};
-  }
-  /// Enqueues the decision on the values of the last `begin_in_place`, which
-  /// packs the plan beside this one where that is to solve, with the same look
-  /// where growth_limit() has one.
-  virtual void enqueue_decision(
-      const ExecutionSpace& exec, const Scalar*,
-      const UpdateDecision<Scalar, Memory>& decision) const {
-    decision.enqueue(exec);
-  }
-  /// Why this algorithm can't take values of which inspect_values, with
-  /// `pack_on_trial`, has found this.
-  virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
-    return {};
-  }
-  /// Enqueues the packing of new values on `exec`: the caller waits for it
-  /// before it frees or changes them, or forgets what `pack_on_trial` has made
-  /// of them.
-  /// @param divide as inspect_values says: some diagonal value has no usable
-  ///               reciprocal
+  /// Has solves use new values, at which inspect_values and, with merged rows,
+  /// MergedUpdate::look have looked. If this enqueues anything on `exec`, the
+  /// caller waits for that before it frees or changes the values.
+  /// @param divide some diagonal value has no usable reciprocal, as
+  ///               inspect_values says
   /// @returns whether anything is enqueued
   bool set_values(const ExecutionSpace& exec, const Scalar* values,
                   bool divide) {
-    if (trial_is_packing(divide)) {
-      begin_packing(divide);
-      end_packing();
-      return false;
-    }
-    enqueue_values(exec, values, divide);
-    // Solves may read their values before they wait for what is before them;
-    // the caller waits for all before it forgets a trial packing.
-    if (!holds_trial_packing()) publish_writes(exec);
-    return true;
+    const bool enqueued = enqueue_values(exec, values, divide);
+    // Solves may read their values before they wait for what is before them.
+    if (enqueued) publish_writes(exec);
+    return enqueued;
   }
   /// The same without publish_writes, which has to follow.
-  /// @param spoils where it is not 0, in device memory, solves are to give NaN;
-  ///               null: never
-  void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
-                      bool divide, const int* spoils = nullptr) {
+  /// @param invalid_flag  if it is not 0, in device memory, solves are to give
+  ///                      NaN; null: never
+  bool enqueue_values(const ExecutionSpace& exec, const Scalar* values,
+                      bool divide, const int* invalid_flag = nullptr) {
     has_values_ = false;
     divide_ = divide;
-    pack(exec, values, spoils);
+    const bool made = merging() && merging()->accept(divide);
+    if (!made) pack(exec, values, invalid_flag);
     has_values_ = true;
+    return !made;
   }
-  /// enqueue_values by a launch of the caller's, which takes the packing along:
-  /// this before, end_packing once it is enqueued.
-  void begin_packing(bool divide) {
-    has_values_ = false;
-    divide_ = divide;
-  }
-  void end_packing() { has_values_ = true; }
-
-  // For values that are enqueued, see EnqueuedUpdates.
-
-  /// Allocates what looks at new values need for the time of a look, for good.
-  virtual void keep_update_memory() {}
-  /// `begin_trial_packing` for values that are taken in any case, in place of
-  /// those that the solver has, which are lost.
-  std::int64_t* begin_in_place(const ExecutionSpace& exec,
-                               const Scalar* values) {
-    has_values_ = false;
-    // An exception has kept a trial's from being cleared.
-    if (faults_left_)
-      Kokkos::parallel_for("Strata::ClearMergeFaults",
-                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
-                           ClearMergeFaults{merge_faults()});
-    faults_left_ = merge_faults() != nullptr;
-    return look_in_place(exec, values);
-  }
-  virtual std::int64_t* look_in_place(const ExecutionSpace& exec,
-                                      const Scalar* values) {
-    return pack_on_trial(exec, values);
-  }
-  /// Whether kernels of solves end where the gate is closed. An algorithm that
-  /// can't take all values needs that, if it is to take values that are
-  /// enqueued.
-  virtual bool reads_gate() const { return false; }
-  void set_gate(const Gate& gate) { gate_ = gate; }
-  /// Whether all of the last values are enqueued: since set_values or
-  /// `begin_in_place` was last called, enqueue_values has returned, or
-  /// end_packing since begin_packing.
+  /// Whether solves have values: not before the first ones, nor after an
+  /// exception in set_values.
   bool has_values() const { return has_values_; }
+
+  /// Whether kernels of solves end if another plan is active. An algorithm that
+  /// can't use all values needs that, if values are to be enqueued.
+  virtual bool reads_active_plan() const { return false; }
+  void set_active_plan(const ActivePlan& active_plan) {
+    active_plan_ = active_plan;
+  }
   /// What an analysis of another pattern may keep. The host waits.
   virtual KeptPartition kept_partition() const { return {}; }
   /// Enqueues the solve of `columns` right-hand sides on `exec`.
@@ -332,19 +254,16 @@ class TriangularAlgorithm {
     conjugated_ = conjugated;
     diagonal_ = diagonal;
   }
-  /// All values.
-  /// @param spoils  see PackDiagonal
+  /// Enqueues the packing of all values: entries, and pack_diagonal_values.
+  /// @param invalid_flag  see PackDiagonal
   virtual void pack(const ExecutionSpace& exec, const Scalar* values,
-                    const int* spoils) {
-    if (!diagonal_along_)
-      pack_diagonal(exec, diagonal_value_index_, values, diagonal_, conjugated_,
-                    divide_, spoils);
-    pack_entries(exec, values);
+                    const int* invalid_flag) = 0;
+  void pack_diagonal_values(const ExecutionSpace& exec, const Scalar* values,
+                            const int* invalid_flag) const {
+    pack_diagonal(exec, diagonal_value_index_, values, diagonal_, conjugated_,
+                  divide_, invalid_flag);
   }
-  /// The diagonal along with them, if that is so (`diagonal_along_`);
-  /// `pack_on_trial` looks at it then.
-  virtual void pack_entries(const ExecutionSpace& exec,
-                            const Scalar* values) = 0;
+  /// Bytes of device memory but those of set_rows.
   virtual std::size_t entry_bytes() const = 0;
 
   static Kokkos::View<Scalar*, Memory> make_values(std::int64_t count) {
@@ -355,7 +274,8 @@ class TriangularAlgorithm {
   Kokkos::View<const unsigned*, Memory> row_;  // top bit may be a mark
   ValueIndex<Memory> diagonal_value_index_;
   Kokkos::View<Scalar*, Memory> diagonal_;
-  bool conjugated_ = false, diagonal_along_ = false;
+  ScaledEntries<Memory> scaled_;  // none, unless the algorithm scales
+  bool conjugated_ = false;
 
  private:
   std::shared_ptr<bool> division_ = std::make_shared<bool>(false);
@@ -363,10 +283,10 @@ class TriangularAlgorithm {
  protected:
   /// Of all copies: new values may change it.
   bool& divide_ = *division_;
-  Gate gate_;  ///< always open, unless set
+  ActivePlan active_plan_;  ///< this one, unless set
 
  private:
-  bool has_values_ = false, faults_left_ = false;
+  bool has_values_ = false;
 };
 
 template <class Scalar, class ExecutionSpace>

@@ -19,9 +19,9 @@ struct UpdateWords {
   // ValuesInspection, and what one at merged rows has, see CheckGrowth. The
   // team that decides clears them.
   std::int64_t zero_row, unscalable_row, divide, growth[3];
-  // What has been decided: which plan solves, 0 for the chosen one and 1 for
-  // the one beside it, and whether there are no values to solve with.
-  int path, failed;
+  // What has been decided: which plan is active, 0 for the chosen one and 1 for
+  // the fallback plan, and whether there are no values to solve with.
+  int active_plan, failed;
   // Of the launch that decides: those that are done. The last one clears it.
   unsigned teams_done;
 
@@ -33,9 +33,9 @@ struct UpdateWords {
 };
 
 /// Decides by what has been found. It is the decision that update_values makes
-/// on the host, with two differences: where a diagonal value has no usable
-/// reciprocal, the plan beside the chosen one solves, which divides; and so it
-/// does with all that update_values refuses but a zero on the diagonal.
+/// on the host, with two differences: if a diagonal value has no usable
+/// reciprocal, the fallback plan solves, which divides; and so it does with all
+/// that update_values refuses but a zero on the diagonal.
 ///
 /// The last team of a launch decides, whichever that is: nothing waits. Words
 /// that teams of that launch write are read by load_relaxed.
@@ -45,7 +45,7 @@ struct DecideUpdate {
   const UpdateStatus* outside;  // of what made the values; may be null
   UpdateStatus* status;
   GrowthLimit limit;
-  bool has_other_plan;
+  bool has_fallback;
 
   /// Called by all threads of each team of the launch, when the team has done
   /// all else.
@@ -105,9 +105,9 @@ struct DecideUpdate {
     words->clear();
     if (faults) ClearMergeFaults{faults}(0);
     const bool failed = found.fault != UpdateFault::none;
-    found.unmerged = has_other_plan && !suits && !failed ? 1 : 0;
+    found.unmerged = has_fallback && !suits && !failed ? 1 : 0;
     *status = found;
-    words->path = has_other_plan && (failed || !suits) ? 1 : 0;
+    words->active_plan = has_fallback && (failed || !suits) ? 1 : 0;
     words->failed = failed ? 1 : 0;
   }
 };
@@ -121,27 +121,21 @@ struct NoGrowth {
 };
 
 /// In one launch, each by teams of their own: a look at the growth of merged
-/// rows, and the packing of the plan beside the chosen one, where that plan is
-/// the one to solve or, if it is small, may be. Then the decision.
+/// rows, and the packing of the fallback plan, if that plan is to solve or may
+/// be. Then the decision.
 template <class Scalar, class MemorySpace, class Growth>
 struct PackAndDecide {
   using Pack = PackTogether<Scalar, MemorySpace>;
   Growth growth;
   int growth_teams;
-  Pack beside;
+  Pack fallback;
   DecideUpdate decide;
 
-  /// Whether the packing is worth a launch of its own, for which the growth is
-  /// known, where all else suits.
-  KOKKOS_INLINE_FUNCTION static bool packs_later(const Pack& pack) {
-    constexpr std::int64_t many = std::int64_t{1} << 20;
-    return pack.num_entries() > many;
-  }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     if (team.league_rank() < growth_teams)
       growth.take(team, team.league_rank());
-    else if (decide.has_other_plan)
+    else if (decide.has_fallback)
       pack(team, team.league_rank() - growth_teams);
     decide.after(team);
   }
@@ -151,31 +145,19 @@ struct PackAndDecide {
   KOKKOS_INLINE_FUNCTION void pack(const Team& team, std::int64_t part) const {
     const auto found = decide.findings();
     if (found.fails)
-      spoil(team, part);
-    else if (!found.suits || (found.may_grow && !packs_later(beside)))
-      beside.take(team, part);
+      invalidate(team, part);
+    else if (!found.suits || found.may_grow)
+      fallback.take(team, part);
   }
   /// A diagonal of NaN, for each row is divided by its own.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void spoil(const Team& team, std::int64_t part) const {
+  KOKKOS_INLINE_FUNCTION void invalidate(const Team& team,
+                                         std::int64_t part) const {
     constexpr std::int64_t share = Pack::threads * Pack::items_of_a_thread;
-    const auto& diagonal = beside.diagonal.packed;
+    const auto& diagonal = fallback.diagonal.packed;
     for (std::int64_t i = team.team_rank(); i < share; i += team.team_size())
-      if (part * share + i < beside.num_rows())
+      if (part * share + i < fallback.num_rows())
         diagonal(part * share + i) = not_a_number<Scalar>();
-  }
-};
-
-/// Packs the plan beside the chosen one where merged rows turned out to grow
-/// too much, see PackAndDecide::packs_later: after the decision.
-template <class Pack>
-struct PackAfterGrowth {
-  Pack beside;
-  const UpdateWords* words;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    if (words->path == 1 && words->failed == 0)
-      beside.take(team, team.league_rank());
   }
 };
 
@@ -183,8 +165,8 @@ struct PackAfterGrowth {
 template <class Scalar, class MemorySpace>
 struct UpdateDecision {
   DecideUpdate decide;
-  /// Of the plan beside the chosen one, if there is any.
-  PackTogether<Scalar, MemorySpace> beside;
+  /// Of the fallback plan, if there is one.
+  PackTogether<Scalar, MemorySpace> fallback;
 
   /// Where the chosen plan has no merged rows.
   template <class ExecutionSpace>
@@ -210,15 +192,11 @@ struct UpdateDecision {
     using Pack = typename Run::Pack;
     static_assert(!is_gpu<ExecutionSpace> || Growth::team_size == Pack::threads,
                   "teams of one launch");
-    const int packing = decide.has_other_plan ? beside.teams() : 0;
+    const int packing = decide.has_fallback ? fallback.teams() : 0;
     // Someone has to decide.
     const int teams = std::max(1, growth.teams() + packing);
     run_teams<4, Pack::threads>("Strata::EnqueuedUpdates::decide", exec, teams,
-                                Run{growth, growth.teams(), beside, decide});
-    if (packing > 0 && growth.teams() > 0 && Run::packs_later(beside))
-      run_teams<8, Pack::threads>("Strata::EnqueuedUpdates::pack", exec,
-                                  packing,
-                                  PackAfterGrowth<Pack>{beside, decide.words});
+                                Run{growth, growth.teams(), fallback, decide});
   }
 };
 

@@ -20,10 +20,10 @@ struct DiagonalSolve {
   static constexpr bool awaits_previous = true;
   RowSystem<Scalar, ExecutionSpace> system;
   int num_rows;
-  Gate gate;
+  ActivePlan active_plan;
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    if (ends_at_gate(gate, team)) return;
+    if (ends_if_inactive(active_plan, team)) return;
     const std::int64_t p =
         static_cast<std::int64_t>(team.league_rank()) * team.team_size() +
         team.team_rank();
@@ -51,14 +51,15 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
   static constexpr int width = lane_width<ExecutionSpace>;
 
-  /// The work of packing entries and diagonal, where the diagonal is not made
-  /// along with the entries.
-  /// @param spoils  see PackDiagonal
-  PackTogether<Scalar, Memory> packing(const Scalar* values,
-                                       const int* spoils = nullptr) const {
+  /// The packing of entries and diagonal, for solves that divide if `divide`,
+  /// in a launch of the caller's.
+  /// @param invalid_flag  see PackDiagonal
+  PackTogether<Scalar, Memory> packing(const Scalar* values, bool divide,
+                                       const int* invalid_flag = nullptr) {
+    this->divide_ = divide;
     return {{chunks_.value_index, values, value_, this->conjugated_},
             {this->diagonal_value_index_, values, this->diagonal_,
-             this->conjugated_, this->divide_, spoils}};
+             this->conjugated_, divide, invalid_flag}};
   }
 
  protected:
@@ -120,14 +121,14 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                       const MultiVectorRef<Scalar>& x) const {
     constexpr int threads = is_gpu<ExecutionSpace> ? 256 : 1;
     const auto n = static_cast<int>(chunks_.num_rows);
-    run_teams<8, threads>(
-        "Strata::Triangular::solve::diagonal", exec, (n - 1) / threads + 1,
-        DiagonalSolve<Scalar, ExecutionSpace>{system(b, x), n, this->gate_});
+    run_teams<8, threads>("Strata::Triangular::solve::diagonal", exec,
+                          (n - 1) / threads + 1,
+                          DiagonalSolve<Scalar, ExecutionSpace>{
+                              system(b, x), n, this->active_plan_});
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,
-            const int* spoils) override {
-    if (this->diagonal_along_) return Base::pack(exec, values, spoils);
-    const auto all = packing(values, spoils);
+            const int* invalid_flag) override {
+    const auto all = packing(values, this->divide_, invalid_flag);
     run_teams<8, all.threads>("Strata::PackValues::rows", exec, all.teams(),
                               all);
   }
@@ -143,9 +144,6 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   std::size_t buffer_bytes() const {
     return buffers_.extent(0) * sizeof(Scalar) +
            counter_.extent(0) * sizeof(unsigned);
-  }
-  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
-    gather_values(exec, chunks_.value_index, values, value_, this->conjugated_);
   }
   std::size_t entry_bytes() const override {
     return chunks_.chunk.extent(0) * sizeof(RowChunk) +

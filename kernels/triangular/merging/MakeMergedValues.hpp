@@ -16,8 +16,7 @@ namespace Detail {
 
 /// Runs the recipes of merged rows (see MergedRows) with the values of a
 /// matrix: packs what comes of it, along with the rows that are as they were
-/// and the diagonal, and looks at it. Where values may turn out to be
-/// unsuitable that solves must not lose, it packs into other memory.
+/// and the diagonal, and looks at it.
 ///
 /// One warp or several take a chunk; a power of two of neighbouring lanes share
 /// a row, its slots are in scratch. No row needs another one's result. All
@@ -52,8 +51,8 @@ struct MakeMergedValues {
   int most_coefficients, most_slots;
   // To pack into: by slot, and by permuted row.
   Scalar *value, *diagonal;
-  float* spread;             // by row
-  bool reciprocals = false;  // of the diagonal are packed
+  float* spread;     // by row
+  bool reciprocals;  // of the diagonal are packed
 
   /// Of one chunk: slots, coefficients' reciprocals, first entries and numbers
   /// of entries.

@@ -163,47 +163,29 @@ struct GrowthLimit {
   double limit = 0, longest_row = 1;
 };
 
-/// Spread and growth by key, and what CheckGrowth finds, for as long as new
-/// values are looked at.
+/// Spread and growth by key, and what CheckGrowth finds: in memory of an
+/// analysis, or in its own.
 template <class MemorySpace>
 class GrowthWorkspace {
  public:
-  using Pointer = typename MemoryPool<MemorySpace>::Pointer;
   /// Words of `found`.
   static constexpr int found_size = 3;
 
-  /// Numbers of `keys` rows in memory of an analysis, until they are released.
+  GrowthWorkspace() = default;
+  explicit GrowthWorkspace(std::int64_t keys) : keys_(keys) {}
+  /// Memory of an analysis, which ends with that.
   template <class Pool>
-  void borrow(Pool& pool, std::int64_t keys) {
-    keys_ = keys;
-    spread_ = pool.template take<float>(floats(keys));
+  void borrow(Pool& pool) {
+    spread_ = pool.template take<float>(floats());
   }
-  bool borrowed() const { return spread_ && !block_; }  // or kept
-  /// @param before  bytes of the block that are for others, a multiple of four
-  /// @returns the block
-  Pointer take(std::int64_t keys, std::size_t before = 0) {
-    if (kept_.extent(0) > 0)
-      return block_ = MemoryPool<MemorySpace>::take(
-                 "Strata::MergedGrowth::workspace", before);
-    keys_ = keys;
-    block_ = MemoryPool<MemorySpace>::take(
-        "Strata::MergedGrowth::workspace",
-        before + sizeof(float) * static_cast<std::size_t>(floats(keys)));
-    spread_ = reinterpret_cast<float*>(block_->data() + before);
-    return block_;
+  /// Memory of its own, unless it has that.
+  void reserve() {
+    if (own_.extent(0) == 0)
+      own_ = make_unfilled<Kokkos::View<float*, MemorySpace>>(
+          "Strata::MergedGrowth::workspace", floats());
+    spread_ = own_.data();
   }
-  void release() {
-    block_.reset();
-    spread_ = kept_.data();
-  }
-  /// Memory that stays: `release` then gives back other blocks only.
-  void keep(std::int64_t keys) {
-    keys_ = keys;
-    kept_ = make_unfilled<Kokkos::View<float*, MemorySpace>>(
-        "Strata::MergedGrowth::kept", floats(keys));
-    release();
-  }
-  std::size_t bytes_kept() const { return kept_.extent(0) * sizeof(float); }
+  std::size_t own_bytes() const { return own_.extent(0) * sizeof(float); }
   float* spread() const { return spread_; }
   float* growth() const { return spread_ + keys_; }
   /// Behind the growth, aligned.
@@ -225,9 +207,9 @@ class GrowthWorkspace {
   }
 
  private:
-  static std::int64_t floats(std::int64_t keys) {
+  std::int64_t floats() const {
     constexpr std::int64_t of_word = sizeof(std::int64_t) / sizeof(float);
-    return 2 * keys + found_size * of_word + of_word - 1;
+    return 2 * keys_ + found_size * of_word + of_word - 1;
   }
   /// All bytes from `begin` to the end of `found`.
   template <class ExecutionSpace>
@@ -240,10 +222,9 @@ class GrowthWorkspace {
                       static_cast<unsigned char>(0));
   }
 
-  Pointer block_;
-  Kokkos::View<float*, MemorySpace> kept_;
-  float* spread_ = nullptr;
   std::int64_t keys_ = 0;
+  Kokkos::View<float*, MemorySpace> own_;
+  float* spread_ = nullptr;
 };
 
 /// What CheckGrowth has found.

@@ -364,34 +364,6 @@ void with_lanes_for_values(const ExecutionSpace& exec, int num_rows,
   with_lanes_for<ExecutionSpace>(mean_length, launch);
 }
 
-template <bool packs, class Scalar, class ExecutionSpace>
-void run_merged(
-    const char* label, const ExecutionSpace& exec,
-    const MergedSubgraphRows<typename ExecutionSpace::memory_space>& rows,
-    const Scalar* values,
-    const ValueIndex<typename ExecutionSpace::memory_space>&
-        diagonal_value_index,
-    bool conjugated, int num_rows, double mean_length, unsigned char* bytes,
-    Scalar* coefficient_value,
-    const Kokkos::View<const unsigned*, typename ExecutionSpace::memory_space>&
-        row,
-    std::int64_t* faults, float* spread) {
-  with_lanes_for_values(exec, num_rows, mean_length, [&](auto shared) {
-    using Run = MergedSubgraphValues<Scalar, ExecutionSpace,
-                                     decltype(shared)::value, packs>;
-    // Kokkos hands a functor and its policy to a CUDA kernel through constant
-    // memory where they have more than 512 bytes together, which takes 15 us.
-    static_assert(sizeof(Run) <= 352, "new values take a third longer");
-    const Run run{rows,  {values, conjugated}, diagonal_value_index, num_rows,
-                  bytes, coefficient_value,    row.data(),           faults,
-                  spread};
-    Kokkos::TeamPolicy<ExecutionSpace> policy(
-        exec, (num_rows + Run::team_rows - 1) / Run::team_rows, Run::threads);
-    policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
-    Kokkos::parallel_for(label, policy, run);
-  });
-}
-
 }  // namespace Detail
 }  // namespace Strata
 

@@ -7,93 +7,127 @@
 #include <analysis/packing/RowChunks.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/merging/GrowthOfMergedRows.hpp>
 #include <kernels/triangular/merging/MakeMergedValues.hpp>
+#include <kernels/triangular/merging/MergedUpdate.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// Takes over what MakeMergedValues has packed.
-template <class Scalar>
-struct TakeValues {
-  static constexpr int threads = 256, batch = 4;
-  const Scalar *packed, *packed_diagonal;
-  Scalar *value, *diagonal;
-  std::int64_t slots, rows;
-  bool divide;
+/// Values of a plan of chunks whose level sets are merged, in two buffers: the
+/// one that solves read, and the one that a look at new values makes them in.
+/// Good values swap the two. The first buffer is the plan's, and holds all
+/// values that are made in place. The second is allocated for the first update
+/// that the host waits for. Copies of an algorithm share this object.
+template <class Scalar, class ExecutionSpace>
+class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
+  using Base = MergedUpdate<Scalar, ExecutionSpace>;
 
-  /// Parts of a block, or of a host's thread.
-  static std::int64_t blocks(std::int64_t slots, std::int64_t rows) {
-    constexpr std::int64_t each = threads * batch;
-    return (std::max(slots, rows) + each - 1) / each;
+ public:
+  using typename Base::Memory;
+  struct Buffer {
+    Kokkos::View<Scalar*, Memory> value;     // by slot
+    Kokkos::View<Scalar*, Memory> diagonal;  // by permuted row
+  };
+
+  /// @param first      memory of the plan
+  /// @param max_steps  entries of a row from which on it has more lanes
+  MergedValues(const ExecutionSpace& exec,
+               const TriangularAnalysis<ExecutionSpace>& analysis,
+               const MergedRows<Memory>& rows, const RowChunks<Memory>& plan,
+               const Buffer& first, int max_steps)
+      : rows_(rows),
+        plan_(plan),
+        buffers_{first, {}},
+        max_steps_(max_steps),
+        conjugated_(analysis.conjugated) {
+    this->sees_diagonal_ = true;
+    this->faults_ = rows_.faults.data();
+    this->limit_ = analysis.limit_of_growth();
+    this->growth_ = GrowthWorkspace<Memory>(plan_.num_rows);
+    this->growth_.borrow(analysis.work(exec));
   }
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const std::int64_t first =
-        static_cast<std::int64_t>(team.league_rank()) * threads * batch;
-    if (team.team_size() == 1) {
-      for (int i = 0; i < threads; ++i) take(first + i);
-    } else {
-      take(first + team.team_rank());
-    }
+
+  void look(const ExecutionSpace& exec, const Scalar* values,
+            bool in_place) override {
+    // The analysis is over.
+    if (current_ != none) this->reserve();
+    made_ = current_ == 0 && !in_place ? 1 : 0;
+    if (made_ == 1 && buffers_[1].diagonal.extent(0) == 0) allocate_second();
+    make(exec, values, true);
+  }
+  bool accept(bool divide) override {
+    if (divide) return false;
+    current_ = made_;
+    return true;
+  }
+  /// Makes the values of the last look with the diagonal itself in place of its
+  /// reciprocals, for solves that divide. Waits for `exec`, as the host has
+  /// done after the look.
+  void make_to_divide(const ExecutionSpace& exec, const Scalar* values) {
+    make(exec, values, false);
+    this->clear_faults(exec);
+    exec.fence();
+    current_ = made_;
+  }
+  /// What solves read.
+  const Buffer& current() const { return buffers_[current_]; }
+
+  MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
+                            int* unmerged, bool first_only) const override {
+    const auto rows = merged_rows(values);
+    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
+                                        this->limit_, this->growth_, unmerged,
+                                        first_only);
+  }
+  void enqueue_decision(
+      const ExecutionSpace& exec, const Scalar* values,
+      const UpdateDecision<Scalar, Memory>& decision) const override {
+    const auto rows = merged_rows(values);
+    decision.enqueue(exec, rows, rows.num_groups(), this->growth_);
+  }
+  /// But for the first buffer.
+  std::size_t bytes() const {
+    return rows_.bytes() + this->growth_.own_bytes() +
+           (buffers_[1].value.extent(0) + buffers_[1].diagonal.extent(0)) *
+               sizeof(Scalar);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void take(std::int64_t first) const {
-    Scalar entry[batch], own[batch];
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) {
-      const std::int64_t i = first + u * threads;
-      entry[u] = i < slots ? packed[i] : Scalar(0);
-      own[u] = i < rows ? packed_diagonal[i] : Scalar(1);
-    }
-    STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) {
-      const std::int64_t i = first + u * threads;
-      if (i < slots) value[i] = entry[u];
-      if (i < rows) diagonal[i] = divide ? own[u] : Scalar(1) / own[u];
-    }
+  static constexpr int none = -1;
+
+  void allocate_second() {
+    Buffer second;
+    second.value = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::MergedRows::value", buffers_[0].value.extent(0));
+    second.diagonal = make_unfilled<Kokkos::View<Scalar*, Memory>>(
+        "Strata::MergedRows::diagonal", buffers_[0].diagonal.extent(0));
+    buffers_[1] = second;
   }
-};
-
-/// Values of a plan of chunks whose level sets are merged.
-/// Later ones are made in other memory, looked at on the way, and copied from
-/// there: what makes them takes several times as long as a copy.
-template <class Scalar, class ExecutionSpace>
-class MergedValues {
- public:
-  using Memory = typename ExecutionSpace::memory_space;
-
-  /// @param max_steps  entries of a row from which on it has more lanes
-  MergedValues(const MergedRows<Memory>& rows, int max_steps, bool conjugated,
-               const GrowthLimit& limit)
-      : rows_(rows),
-        max_steps_(max_steps),
-        conjugated_(conjugated),
-        limit_(limit) {}
-
-  /// Enqueues the making of new values, by slot, and of the diagonal as it is,
-  /// by permuted row; returns what is found on the way, once that is done.
-  /// @param workspace  for as many keys as there are rows
-  /// @param reciprocals  of the diagonal are made instead
-  std::int64_t* make(const ExecutionSpace& exec, const RowChunks<Memory>& plan,
-                     const Scalar* values, Scalar* value, Scalar* diagonal,
-                     const GrowthWorkspace<Memory>& workspace,
-                     bool reciprocals = false) const {
+  GrowthOfChunkRows<Scalar, Memory> merged_rows(const Scalar* values) const {
+    return {
+        rows_, plan_.chunk, plan_.row, plan_.dependency, {values, conjugated_}};
+  }
+  /// Enqueues the making of values, and what is found on the way.
+  /// @param reciprocals  of the diagonal are made
+  void make(const ExecutionSpace& exec, const Scalar* values,
+            bool reciprocals) const {
     using Run = MakeMergedValues<Scalar, ExecutionSpace>;
-    const int chunks = plan.num_chunks();
+    const int chunks = plan_.num_chunks();
     Run run{rows_,
-            plan.chunk,
-            plan.row,
-            plan.dependency,
+            plan_.chunk,
+            plan_.row,
+            plan_.dependency,
             {values, conjugated_},
             0,
             1,
             rows_.most_coefficients + 1,
             rows_.most_coefficients + rows_.most_dependencies,
-            value,
-            diagonal,
-            workspace.spread(),
+            buffers_[made_].value.data(),
+            buffers_[made_].diagonal.data(),
+            this->growth_.spread(),
             reciprocals};
     int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
     if constexpr (Run::on_device) {
@@ -119,23 +153,15 @@ class MergedValues {
     constexpr const char* label = "Strata::MergedRows::make";
     run_teams<Run::most_teams_per_multiprocessor, Run::team_size>(
         label, exec, teams, run, std::size_t(run.scratch_bytes()));
-    return faults();
   }
-  /// Where check_growth finds the rows.
-  GrowthOfChunkRows<Scalar, Memory> merged_rows(const RowChunks<Memory>& plan,
-                                                const Scalar* values) const {
-    return {
-        rows_, plan.chunk, plan.row, plan.dependency, {values, conjugated_}};
-  }
-  std::int64_t* faults() const { return rows_.faults.data(); }
-  const GrowthLimit& limit() const { return limit_; }
-  std::size_t bytes() const { return rows_.bytes(); }
 
- private:
   MergedRows<Memory> rows_;
+  RowChunks<Memory> plan_;
+  Buffer buffers_[2];
+  /// The buffers that solves read, and that the last look has made.
+  int current_ = none, made_ = 0;
   int max_steps_;
   bool conjugated_;
-  GrowthLimit limit_;
 };
 
 }  // namespace Detail

@@ -101,9 +101,10 @@ class AlgorithmChoice {
       if (analysis.unmerged.extent(0) == 0)
         analysis.unmerged = make_zeroed<Kokkos::View<int*, Memory>>(
             "Strata::Triangular::unmerged", analysis.graph.num_vertices);
-      const int rows =
-          made->mark_unmerged(selection_.exec, values, analysis.unmerged.data(),
-                              turns_ < turns_of_first_only);
+      const auto found = made->merging()->check_growth(
+          selection_.exec, values, analysis.unmerged.data(),
+          turns_ < turns_of_first_only);
+      const auto rows = static_cast<int>(found.rows_over);
       ++turns_;
       made.reset();
       report.unmerged_rows += rows;

@@ -146,7 +146,9 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     Kokkos::parallel_for(label, policy, Teams{level});
   }
 
-  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+  void pack(const ExecutionSpace& exec, const Scalar* values,
+            const int* invalid_flag) override {
+    this->pack_diagonal_values(exec, values, invalid_flag);
     gather_values(exec, plan_.external.value_index, values, external_value_,
                   this->conjugated_);
     gather_values(exec, plan_.internal.value_index, values, internal_value_,

@@ -205,7 +205,9 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
-  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+  void pack(const ExecutionSpace& exec, const Scalar* values,
+            const int* invalid_flag) override {
+    this->pack_diagonal_values(exec, values, invalid_flag);
     gather_values(exec, value_index_, values, value_, this->conjugated_);
   }
   std::size_t entry_bytes() const override {

@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_STAGE_TILES_HPP
 
 #include <Kokkos_Core.hpp>
-#include <core/device/Gate.hpp>
+#include <core/device/ActivePlan.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <kernels/triangular/sync_free/TileBuffers.hpp>
 
@@ -29,14 +29,14 @@ struct StageTiles {
   TileBuffers<Scalar> buffers;
   const int* permuted_row;  // of each row
   MultiVectorRef<std::conditional_t<before, const Scalar, Scalar>> vectors;
-  Gate gate;
+  ActivePlan active_plan;
 
   std::size_t scratch_bytes() const {
     return std::size_t(rows) * (buffers.tile_columns() + 1) * sizeof(Scalar);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    if (gate.closed()) return;
+    if (active_plan.is_another()) return;
     const int columns = buffers.tile_columns(), pitch = columns + 1;
     const int tile = team.league_rank() % buffers.tiles;
     const int first_row = team.league_rank() / buffers.tiles * rows;

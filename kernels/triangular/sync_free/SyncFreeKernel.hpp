@@ -2,8 +2,8 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_KERNEL_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_KERNEL_HPP
 
+#include <core/device/ActivePlan.hpp>
 #include <core/device/Atomics.hpp>
-#include <core/device/Gate.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
@@ -95,7 +95,7 @@ struct SyncFreeSolve {
   int num_rows;
   int num_values;  // rows, and after them sums of pieces of long rows
   int num_tickets;
-  Gate gate = {};
+  ActivePlan active_plan = {};
 
   template <int count>
   struct Batch {
@@ -342,7 +342,7 @@ struct SyncFreeSolve {
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     // All blocks or none: tickets are then drawn as if this had not been
     // launched.
-    if (ends_at_gate(gate, team)) return;
+    if (ends_if_inactive(active_plan, team)) return;
     const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
     const unsigned each = draws_of_solve(num_tickets, team.league_size());
     const bool draws_on = team.league_size() < num_tickets;

@@ -49,9 +49,9 @@ struct TakeResults {
   int num_values;
   Kokkos::View<const unsigned*, MemorySpace> row;
   MultiVectorRef<Scalar> x;
-  Gate gate = {};
+  ActivePlan active_plan = {};
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    if (gate.closed()) return;
+    if (active_plan.is_another()) return;
     // The counter starts again after two solves.
     const bool odd = *counter < draws;
     x(row(p), 0) = buffers[(odd ? num_values : 0) + p];
@@ -95,78 +95,24 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                                      levels.recipe_bytes},
              levels.rows) {
     make_workspace(exec, analysis, 1);
-    merged_ = std::make_shared<NewValues>(
-        keep_and_reset(exec, levels.rows, analysis.num_values), max_steps,
-        analysis.conjugated, analysis.limit_of_growth());
-    this->diagonal_along_ = true;
-    growth_.borrow(analysis.work(exec), this->chunks_.num_rows);
+    merged_ = std::make_shared<Merged>(
+        exec, analysis, keep_and_reset(exec, levels.rows, analysis.num_values),
+        this->chunks_, typename Merged::Buffer{this->value_, this->diagonal_},
+        max_steps);
   }
 
-  std::int64_t* pack_on_trial(const ExecutionSpace& exec,
-                              const Scalar* values) override {
-    if (!merged_) return nullptr;
-    // No solve begins before the first values are there.
-    made_first_ = !has_old_values_;
-    if (made_first_) return make_in_place(exec, values, true);
-    const std::int64_t rows = this->chunks_.num_rows;
-    made_in_ = growth_.take(
-        rows, sizeof(Scalar) *
-                  static_cast<std::size_t>(this->chunks_.num_slots + rows));
-    auto* const made = reinterpret_cast<Scalar*>(made_in_->data());
-    return merged_->make(exec, this->chunks_, values, made,
-                         made + this->chunks_.num_slots, growth_);
+  MergedUpdate<Scalar, ExecutionSpace>* merging() override {
+    return merged_.get();
   }
-  bool trial_is_packing(bool divide) override {
-    if (!made_first_ || divide) return false;
-    made_first_ = false;
-    has_old_values_ = true;
-    return true;
-  }
-  std::int64_t* look_in_place(const ExecutionSpace& exec,
-                              const Scalar* values) override {
-    if (!merged_) return nullptr;
-    made_first_ = false;
-    made_in_place_ = true;
-    return make_in_place(exec, values, true);
-  }
-  void keep_update_memory() override {
-    if (merged_) growth_.keep(this->chunks_.num_rows);
-  }
-  bool reads_gate() const override { return true; }
-  bool holds_trial_packing() const override { return made_in_ != nullptr; }
-  std::int64_t* merge_faults() const override {
-    return merged_ ? merged_->faults() : nullptr;
-  }
-  void forget_trial_packing() override {
-    made_in_.reset();
-    growth_.release();
-  }
-  int mark_unmerged(const ExecutionSpace& exec, const Scalar* values,
-                    int* unmerged, bool first_only) override {
-    return static_cast<int>(
-        look_at_growth(exec, values, unmerged, first_only).rows_over);
-  }
-  GrowthLimit growth_limit() const override {
-    return merged_ ? merged_->limit() : GrowthLimit{};
-  }
-  MergedGrowth check_growth(const ExecutionSpace& exec,
-                            const Scalar* values) override {
-    return look_at_growth(exec, values, nullptr, false);
-  }
-  void enqueue_decision(
-      const ExecutionSpace& exec, const Scalar* values,
-      const UpdateDecision<Scalar, Memory>& decision) const override {
-    if (!merged_) return Base::enqueue_decision(exec, values, decision);
-    const auto rows = merged_->merged_rows(this->chunks_, values);
-    decision.enqueue(exec, rows, rows.num_groups(), growth_);
-  }
+  bool reads_active_plan() const override { return true; }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     if constexpr (has_tiles) {
       if (columns > 1 && tiles_)
-        return tiles_->solve(exec, this->system(b, x), columns, this->gate_);
+        return tiles_->solve(exec, this->system(b, x), columns,
+                             this->active_plan_);
     }
     if (tickets_ == 0) return;
     for (std::int64_t c = 0; c < columns; ++c)
@@ -200,15 +146,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
-  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
-                              int* unmerged, bool first_only) const {
-    if (!merged_) return {};
-    const auto rows = merged_->merged_rows(this->chunks_, values);
-    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
-                                        merged_->limit(), growth_, unmerged,
-                                        first_only);
-  }
-  using NewValues = MergedValues<Scalar, ExecutionSpace>;
+  using Merged = MergedValues<Scalar, ExecutionSpace>;
   template <bool divide, bool coefficients = false>
   using Solve = SyncFreeSolve<Scalar, ExecutionSpace, divide, coefficients>;
 
@@ -300,42 +238,14 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         TakeResults<Scalar, Memory>{
             this->buffers_.data(), this->counter_.data(),
             draws_of_solve(tickets_, teams_), num_values, this->chunks_.row, x,
-            this->gate_});
+            this->active_plan_});
   }
-  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
-    if (!merged_) {
-      Base::pack_entries(exec, values);
-      return;
-    }
-    has_old_values_ = true;
-    if (made_in_place_) {
-      made_in_place_ = false;
-      return;
-    }
-    if (!made_in_) {
-      // First values, and the diagonal itself in place of its reciprocals.
-      made_first_ = false;
-      std::int64_t* const faults = make_in_place(exec, values, false);
-      Kokkos::parallel_for("Strata::ClearMergeFaults",
-                           Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
-                           ClearMergeFaults{faults});
-      return;
-    }
-    const std::int64_t slots = this->chunks_.num_slots;
-    const std::int64_t rows = this->chunks_.num_rows;
-    const auto* const made = reinterpret_cast<const Scalar*>(made_in_->data());
-    using Take = TakeValues<Scalar>;
-    run_teams<4, Take::threads>(
-        "Strata::MergedRows::take", exec,
-        static_cast<int>(Take::blocks(slots, rows)),
-        Take{made, made + slots, this->value_.data(), this->diagonal_.data(),
-             slots, rows, this->divide_});
-  }
-  /// @param reciprocals  of the diagonal are made
-  std::int64_t* make_in_place(const ExecutionSpace& exec, const Scalar* values,
-                              bool reciprocals) const {
-    return merged_->make(exec, this->chunks_, values, this->value_.data(),
-                         this->diagonal_.data(), growth_, reciprocals);
+  void pack(const ExecutionSpace& exec, const Scalar* values,
+            const int* invalid_flag) override {
+    if (merged_)
+      merged_->make_to_divide(exec, values);
+    else
+      Base::pack(exec, values, invalid_flag);
   }
 
   /// Few where level sets are narrow: what is far from the rows being solved
@@ -360,12 +270,16 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     using One = Solve<divide, coefficients>;
     auto system = this->system(b, x);
     system.chunk = rows_.chunk;
+    if constexpr (coefficients) {
+      system.value = merged_->current().value;
+      system.diagonal = merged_->current().diagonal;
+    }
     run_teams<One::most_teams_per_multiprocessor, One::team_size>(
         "Strata::Triangular::solve::sync_free", exec, teams_,
         One{system, this->buffers_.data(), this->counter_.data(),
             this->chunks_.num_rows,
             static_cast<int>(this->buffers_.extent(0) / 2), tickets_,
-            this->gate_},
+            this->active_plan_},
         0, tickets_ <= few_tickets * teams_);
   }
   std::size_t entry_bytes() const override {
@@ -375,20 +289,13 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 ? rows_.chunk.extent(0) * sizeof(RowChunk) +
                       2 * std::size_t(this->chunks_.num_rows) * sizeof(Scalar)
                 : 0) +
-           (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0) +
-           growth_.bytes_kept();
+           (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
   }
 
   SplitRows<Memory> rows_;
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
-  std::shared_ptr<const NewValues> merged_;
-  bool has_old_values_ = false, made_in_place_ = false;
-  /// Values of `pack_on_trial` are where solves read them.
-  bool made_first_ = false;
-  /// What `pack_on_trial` has made and found.
-  typename MemoryPool<Memory>::Pointer made_in_;
-  GrowthWorkspace<Memory> growth_;
+  std::shared_ptr<Merged> merged_;
 };
 
 }  // namespace Detail

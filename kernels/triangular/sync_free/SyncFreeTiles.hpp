@@ -94,10 +94,10 @@ class SyncFreeTiles {
   }
 
   /// Enqueues the solve of system.b's `columns` right-hand sides into system.x,
-  /// which may be b; nothing is done where `gate` is closed. No allocation, no
-  /// wait.
+  /// which may be b; nothing is done if another plan is active. No allocation,
+  /// no wait.
   void solve(const ExecutionSpace& exec, const System& system,
-             std::int64_t columns, const Gate& gate = {}) const {
+             std::int64_t columns, const ActivePlan& active_plan = {}) const {
     for (std::int64_t first = 0; first < columns; first += capacity_) {
       System part = system;
       part.b = system.b.from(first);
@@ -105,9 +105,9 @@ class SyncFreeTiles {
       const int now =
           static_cast<int>(std::min<std::int64_t>(capacity_, columns - first));
       if (system.divide)
-        launch<true>(exec, part, now, gate);
+        launch<true>(exec, part, now, active_plan);
       else
-        launch<false>(exec, part, now, gate);
+        launch<false>(exec, part, now, active_plan);
     }
   }
   /// Of a copy: buffers and counters of its own, as if there had been no solve.
@@ -205,7 +205,7 @@ class SyncFreeTiles {
 
   template <bool divide>
   void launch(const ExecutionSpace& exec, const System& system, int columns,
-              const Gate& gate) const {
+              const ActivePlan& active_plan) const {
     using Solve = TileSolve<Scalar, ExecutionSpace, divide>;
     const bool large = in_large_tiles(columns);
     const int tile = large ? many : few;
@@ -235,12 +235,13 @@ class SyncFreeTiles {
     solve.staged_x = staged(system.x, columns, most_mib_of_x);
     solve.packed_b = packed(system.b);
     solve.packed_x = packed(system.x);
-    solve.gate = gate;
+    solve.active_plan = active_plan;
     if (solve.num_items == 0) return;
 
     if (solve.staged_b)
-      stage(exec, StageTiles<Scalar, ExecutionSpace, true>{
-                      solve.buffers, permuted_row_.data(), system.b, gate});
+      stage(exec,
+            StageTiles<Scalar, ExecutionSpace, true>{
+                solve.buffers, permuted_row_.data(), system.b, active_plan});
     Kokkos::TeamPolicy<
         ExecutionSpace,
         Kokkos::LaunchBounds<Solve::team_size, teams_per_multiprocessor>>
@@ -249,8 +250,9 @@ class SyncFreeTiles {
     Kokkos::parallel_for("Strata::Triangular::solve::sync_free_tiles", policy,
                          solve);
     if (solve.staged_x)
-      stage(exec, StageTiles<Scalar, ExecutionSpace, false>{
-                      solve.buffers, permuted_row_.data(), system.x, gate});
+      stage(exec,
+            StageTiles<Scalar, ExecutionSpace, false>{
+                solve.buffers, permuted_row_.data(), system.x, active_plan});
   }
   /// As many as registers allow: what is far from the front waits at its
   /// throttle and takes nothing from the others.

@@ -2,8 +2,8 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_TILE_KERNEL_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_TILE_KERNEL_HPP
 
+#include <core/device/ActivePlan.hpp>
 #include <core/device/Atomics.hpp>
-#include <core/device/Gate.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <kernels/triangular/sync_free/NotReadyPacket.hpp>
@@ -68,7 +68,7 @@ struct TileSolve {
   bool staged_b;  // b is where this solve does not publish (see StageTiles)
   bool staged_x;  // x is taken from where this solve publishes
   bool packed_b, packed_x;  // packets of b, x are contiguous and aligned
-  Gate gate;
+  ActivePlan active_plan;
 
   /// A row group and a tile, or, from num_items on, nothing.
   struct Item {
@@ -89,7 +89,7 @@ struct TileSolve {
   };
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    if (gate.closed()) return;
+    if (active_plan.is_another()) return;
     const int warp = team.team_rank() / width, lane = team.team_rank() % width;
     auto* const done = static_cast<unsigned*>(
         team.team_scratch(0).get_shmem(int{scratch_bytes}));

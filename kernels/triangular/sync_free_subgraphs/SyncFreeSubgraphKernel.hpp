@@ -3,8 +3,8 @@
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SUBGRAPHS_SYNC_FREE_SUBGRAPH_KERNEL_HPP
 
 #include <analysis/packing/PackedSubgraphs.hpp>
+#include <core/device/ActivePlan.hpp>
 #include <core/device/Atomics.hpp>
-#include <core/device/Gate.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Scratch.hpp>
@@ -95,7 +95,7 @@ struct SyncFreeSubgraphSolve {
   int scratch_size;  // bytes
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
-  Gate gate;
+  ActivePlan active_plan;
 
   static std::size_t scratch_bytes(int max_local, int max_steps) {
     return Warp::scratch_bytes(max_local, max_steps);
@@ -105,7 +105,7 @@ struct SyncFreeSubgraphSolve {
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     // All teams or none: the counters are then as if this had not been
     // launched.
-    if (ends_at_gate(gate, team)) return;
+    if (ends_if_inactive(active_plan, team)) return;
     run(team, team.team_scratch(0).get_shmem(scratch_size));
   }
 

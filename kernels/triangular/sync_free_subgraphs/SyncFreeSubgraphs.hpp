@@ -34,8 +34,10 @@ struct ResetPackedSubgraphs {
 ///
 /// Solves with one solver object share its workspace and must not overlap.
 template <class Scalar, class ExecutionSpace>
-class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
+class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace>,
+                          private MergedUpdate<Scalar, ExecutionSpace> {
   using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
+  using Merging = MergedUpdate<Scalar, ExecutionSpace>;
 
  public:
   using typename Base::Memory;
@@ -85,8 +87,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
       std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
       : packed_(builder.finish(analysis.num_values)),
         team_(builder.team()),
-        reversed_(analysis.graph.reversed),
-        limit_(analysis.limit_of_growth()) {
+        reversed_(analysis.graph.reversed) {
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, packed_.num_exports) +
         sizeof(unsigned);
@@ -95,29 +96,31 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         packed_.merged.exist() ? 0 : packed_.num_rows;
     const auto coefficients =
         static_cast<std::int64_t>(packed_.merged.coefficient.extent(0));
-    const std::int64_t faults =
+    const std::int64_t num_faults =
         packed_.merged.exist() ? int{MergeFaults::size} : 0;
     const std::size_t own =
         this->bytes() + packed_.diagonal_value_index.bytes() +
         packed_.row.extent(0) * 4 + SyncFreeState::size * 4 +
         static_cast<std::size_t>(diagonals + coefficients) * sizeof(Scalar) +
-        static_cast<std::size_t>(faults) * sizeof(std::int64_t);
+        static_cast<std::size_t>(num_faults) * sizeof(std::int64_t);
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
     export_columns_ = static_cast<int>(std::min<std::size_t>(
         max_right_hand_sides, std::max<std::size_t>(1, room / one)));
     Kokkos::View<Scalar*, Memory> diagonal;
+    Kokkos::View<std::int64_t*, Memory> faults;
     storage_ = make_plan_storage<Memory>(
         exec, "Strata::SyncFreeSubgraphs", [&](PlanStorage<Memory>& storage) {
           storage.take(exports_, 2ll * export_columns_ * packed_.num_exports);
           storage.take(diagonal, diagonals);
           storage.take(coefficient_value_, coefficients);
-          storage.take(faults_, faults);
+          storage.take(faults, num_faults);
           storage.take(state_, SyncFreeState::size + export_columns_);
         });
     this->set_rows(packed_.row, packed_.diagonal_value_index,
                    analysis.conjugated, diagonal);
-    reset(exec, faults_);
+    this->scaled_ = {packed_.record_row, packed_.value_index, packed_.entries};
+    reset(exec, faults);
     steps_in_scratch_ =
         (team_ == 0
              ? Kernel<0>::scratch_bytes(packed_.max_local, packed_.max_steps)
@@ -125,53 +128,17 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                                         packed_.max_steps)) <=
         team_scratch_bytes(exec);
     reserve_team(exec, 1, launch_scratch());
-    if (packed_.merged.exist())
-      growth_.borrow(analysis.work(exec), packed_.num_rows);
+    if (packed_.merged.exist()) {
+      this->faults_ = faults.data();
+      this->limit_ = analysis.limit_of_growth();
+      this->growth_ = GrowthWorkspace<Memory>(packed_.num_rows);
+      this->growth_.borrow(analysis.work(exec));
+    }
   }
-  /// All are divided by the diagonal beforehand. Where rows are merged,
-  /// there is more to look at: see unsuitable.
-  ScaledEntries<Memory> scaled_entries() const override {
-    return {packed_.record_row, packed_.value_index, packed_.entries};
+  Merging* merging() override {
+    return packed_.merged.exist() ? this : nullptr;
   }
-  std::int64_t* pack_on_trial(const ExecutionSpace& exec,
-                              const Scalar* values) override {
-    if (!packed_.merged.exist()) return nullptr;
-    if (!growth_.borrowed()) growth_.take(packed_.num_rows);
-    run_recipes<false>("Strata::SyncFreeSubgraphs::trial_packing", exec,
-                       values);
-    return faults_.data();
-  }
-  void forget_trial_packing() override { growth_.release(); }
-  void keep_update_memory() override {
-    if (packed_.merged.exist()) growth_.keep(packed_.num_rows);
-  }
-  bool reads_gate() const override { return true; }
-  std::int64_t* merge_faults() const override {
-    return faults_.extent(0) > 0 ? faults_.data() : nullptr;
-  }
-  int mark_unmerged(const ExecutionSpace& exec, const Scalar* values,
-                    int* unmerged, bool first_only) override {
-    return static_cast<int>(
-        look_at_growth(exec, values, unmerged, first_only).rows_over);
-  }
-  GrowthLimit growth_limit() const override {
-    return packed_.merged.exist() ? limit_ : GrowthLimit{};
-  }
-  MergedGrowth check_growth(const ExecutionSpace& exec,
-                            const Scalar* values) override {
-    return look_at_growth(exec, values, nullptr, false);
-  }
-  void enqueue_decision(
-      const ExecutionSpace& exec, const Scalar* values,
-      const UpdateDecision<Scalar, Memory>& decision) const override {
-    if (!packed_.merged.exist())
-      return Base::enqueue_decision(exec, values, decision);
-    const auto rows = rows_that_grow(values);
-    decision.enqueue(exec, rows, rows.num_groups(), growth_);
-  }
-  UnsuitableValues unsuitable(const ValuesInspection& values) const override {
-    return why_unsuitable(values);
-  }
+  bool reads_active_plan() const override { return true; }
   std::shared_ptr<const Base> with_workspace(
       const ExecutionSpace& exec) const override {
     const auto made = std::make_shared<SyncFreeSubgraphs>(*this);
@@ -265,7 +232,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                         static_cast<int>(launch_scratch()),
                         b,
                         x,
-                        this->gate_};
+                        this->active_plan_};
     run_teams<Solve::teams_a_multiprocessor, Solve::team_size>(
         label, exec, teams, functor, launch_scratch());
   }
@@ -273,18 +240,30 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   template <bool packs>
   void run_recipes(const char* label, const ExecutionSpace& exec,
                    const Scalar* values) const {
-    const auto& rows = packed_.merged;
-    run_merged<packs>(label, exec, rows, values, packed_.diagonal_value_index,
-                      this->conjugated_, packed_.num_rows, mean_length(),
-                      packed_.bytes.data(), coefficient_value_.data(),
-                      this->row_, faults_.data(),
-                      packs ? nullptr : growth_.spread());
+    const int n = packed_.num_rows;
+    const double mean_length = double(packed_.merged.num_entries) / n;
+    with_lanes_for_values(exec, n, mean_length, [&](auto shared) {
+      using Run = MergedSubgraphValues<Scalar, ExecutionSpace,
+                                       decltype(shared)::value, packs>;
+      // Kokkos hands a functor and its policy to a CUDA kernel through constant
+      // memory if they have more than 512 bytes together, which takes 15 us.
+      static_assert(sizeof(Run) <= 352, "new values take a third longer");
+      const Run run{packed_.merged,
+                    {values, this->conjugated_},
+                    packed_.diagonal_value_index,
+                    n,
+                    packed_.bytes.data(),
+                    coefficient_value_.data(),
+                    this->row_.data(),
+                    this->faults_,
+                    this->growth_.spread()};
+      Kokkos::TeamPolicy<ExecutionSpace> policy(
+          exec, (n + Run::team_rows - 1) / Run::team_rows, Run::threads);
+      policy.set_scratch_size(0, Kokkos::PerTeam(run.scratch_bytes()));
+      Kokkos::parallel_for(label, policy, run);
+    });
   }
-  double mean_length() const {
-    return double(packed_.merged.num_entries) / packed_.num_rows;
-  }
-  GrowthOfSubgraphRows<Scalar, Memory> rows_that_grow(
-      const Scalar* values) const {
+  GrowthOfSubgraphRows<Scalar, Memory> merged_rows(const Scalar* values) const {
     constexpr int width = lane_width<ExecutionSpace>;
     const int lanes =
         lanes_for_rows(packed_.num_rows, packed_.merged.num_entries, width);
@@ -297,19 +276,32 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             width / lanes,
             lanes};
   }
-  MergedGrowth look_at_growth(const ExecutionSpace& exec, const Scalar* values,
-                              int* unmerged, bool first_only) const {
-    if (!packed_.merged.exist()) return {};
-    const auto rows = rows_that_grow(values);
-    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(), limit_,
-                                        growth_, unmerged, first_only);
+  void look(const ExecutionSpace& exec, const Scalar* values, bool) override {
+    // The analysis is over.
+    if (this->has_values()) this->reserve();
+    run_recipes<false>("Strata::SyncFreeSubgraphs::look", exec, values);
+  }
+  MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
+                            int* unmerged, bool first_only) const override {
+    const auto rows = merged_rows(values);
+    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
+                                        this->limit_, this->growth_, unmerged,
+                                        first_only);
+  }
+  void enqueue_decision(
+      const ExecutionSpace& exec, const Scalar* values,
+      const UpdateDecision<Scalar, Memory>& decision) const override {
+    const auto rows = merged_rows(values);
+    decision.enqueue(exec, rows, rows.num_groups(), this->growth_);
   }
 
-  void pack_entries(const ExecutionSpace& exec, const Scalar* values) override {
+  void pack(const ExecutionSpace& exec, const Scalar* values,
+            const int* invalid_flag) override {
     if (packed_.merged.exist()) {
       run_recipes<true>("Strata::SyncFreeSubgraphs::pack", exec, values);
       return;
     }
+    this->pack_diagonal_values(exec, values, invalid_flag);
     Kokkos::parallel_for(
         "Strata::SyncFreeSubgraphs::pack",
         LargeFunctorRange<ExecutionSpace>(exec, 0, packed_.num_records),
@@ -325,8 +317,8 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
            packed_.value_index.bytes() + packed_.merged.bytes() +
            (exports_.extent(0) + coefficient_value_.extent(0)) *
                sizeof(Scalar) +
-           faults_.extent(0) * sizeof(std::int64_t) + growth_.bytes_kept() +
-           state_.extent(0) * sizeof(unsigned);
+           (this->faults_ ? MergeFaults::size * sizeof(std::int64_t) : 0) +
+           this->growth_.own_bytes() + state_.extent(0) * sizeof(unsigned);
   }
 
   PackedSubgraphs<Memory> packed_;
@@ -334,10 +326,7 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   typename PlanStorage<Memory>::Block storage_, workspace_;
   int team_ = 0, export_columns_ = 1;
   bool steps_in_scratch_ = true, reversed_;
-  GrowthLimit limit_;
-  GrowthWorkspace<Memory> growth_;  // what `pack_on_trial` has found
   Kokkos::View<Scalar*, Memory> exports_, coefficient_value_;
-  Kokkos::View<std::int64_t*, Memory> faults_;  // empty: no rows are merged
   Kokkos::View<unsigned*, Memory> state_;
 };
 

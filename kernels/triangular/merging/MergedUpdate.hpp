@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_UPDATE_HPP
+#define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_UPDATE_HPP
+
+#include <kernels/triangular/UpdateDecision.hpp>
+#include <kernels/triangular/merging/MergedGrowth.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// What a plan with merged rows does with new values before solves read them:
+/// the part of a TriangularAlgorithm that others do not need. Its memory is the
+/// analysis' at first. The first update allocates memory that stays.
+template <class Scalar, class ExecutionSpace>
+class MergedUpdate {
+ public:
+  using Memory = typename ExecutionSpace::memory_space;
+
+  /// Enqueues a look at new values, which finds faults() and each row's spread
+  /// and leaves the values that solves read as they are.
+  /// @param in_place  the values that solves read may be lost, and recorded
+  ///                  solves have to find the new ones
+  virtual void look(const ExecutionSpace& exec, const Scalar* values,
+                    bool in_place) = 0;
+  /// Has solves read the values that the last look has made, if it makes any.
+  /// @param divide  as in TriangularAlgorithm::set_values
+  /// @returns false if values have to be packed instead
+  virtual bool accept(bool divide) {
+    (void)divide;
+    return false;
+  }
+  /// The growth of merged rows with the values of the last look. The host
+  /// waits.
+  /// @param unmerged    null, or, after such a check, marks rows over the limit
+  ///                    for the next plan to leave them unmerged: by vertex,
+  ///                    with RowStatus::stays. `rows_over` counts the marks.
+  /// @param first_only  marks only the first such rows of each group
+  virtual MergedGrowth check_growth(const ExecutionSpace& exec,
+                                    const Scalar* values, int* unmerged,
+                                    bool first_only) const = 0;
+  /// Enqueues the decision on the values of the last look.
+  virtual void enqueue_decision(
+      const ExecutionSpace& exec, const Scalar* values,
+      const UpdateDecision<Scalar, Memory>& decision) const = 0;
+
+  /// Whether a look at the diagonal is part of the look.
+  bool sees_diagonal() const { return sees_diagonal_; }
+  /// MergeFaults.
+  std::int64_t* faults() const { return faults_; }
+  void clear_faults(const ExecutionSpace& exec) const {
+    Kokkos::parallel_for("Strata::MergedUpdate::clear_faults",
+                         Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
+                         ClearMergeFaults{faults_});
+  }
+  /// How much rounding errors of merged rows may grow.
+  const GrowthLimit& limit() const { return limit_; }
+  /// Allocates what looks write to, unless that is done.
+  void reserve() { growth_.reserve(); }
+
+ protected:
+  ~MergedUpdate() = default;
+
+  bool sees_diagonal_ = false;
+  std::int64_t* faults_ = nullptr;
+  GrowthLimit limit_;
+  GrowthWorkspace<Memory> growth_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -13,7 +13,7 @@
 namespace Strata {
 namespace PerfTest {
 
-PlanFacts plan_facts(const TriangularReport& report) {
+inline PlanFacts plan_facts(const TriangularReport& report) {
   return {report, to_string(report.algorithm), ""};
 }
 

@@ -6,6 +6,7 @@
 #include <analysis/level_sets/BlockedOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
+#include <analysis/packing/MakeRowChunks.hpp>
 #include <analysis/packing/PackSubgraphs.hpp>
 
 // Functions and classes of the analysis that depend on no scalar.
@@ -35,6 +36,12 @@
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, std::int64_t, int,         \
       WithinLevel, Detail::WorkPool<Space>&, const int*, bool);               \
+  keyword Detail::CutChunks<Space::memory_space> Detail::cut_row_chunks(      \
+      const Space&, const DependencyGraph<Space::memory_space>&,              \
+      const LevelOrder<Space::memory_space>&, int, int,                       \
+      Detail::WorkPool<Space>&,                                               \
+      const Detail::RowCoefficients<Space::memory_space>&,                    \
+      RowChunks<Space::memory_space>&);                                       \
   keyword class Detail::SubgraphMerger<Space>;                                \
   keyword class Detail::SubgraphCutter<Space>;                                \
   keyword class Detail::SubgraphPacker<Space>

@@ -23,6 +23,104 @@ namespace Detail {
 constexpr std::int64_t most_told_words =
     most_staged_bytes / sizeof(std::int64_t);
 
+/// Chunks that are cut, in temporary memory.
+template <class Memory>
+struct CutChunks {
+  Kokkos::View<RowChunk*, Memory> chunk;  // and unused ones behind
+  std::int64_t chunks = 0, dependency_words = 0;
+};
+
+/// Cuts level sets into chunks, and notes their numbers in `plan`. Waits for
+/// `exec`. For parameters, see make_row_chunks_with.
+template <class ExecutionSpace>
+CutChunks<typename ExecutionSpace::memory_space> cut_row_chunks(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order, int width,
+    int max_steps, WorkPool<ExecutionSpace>& pool,
+    const RowCoefficients<typename ExecutionSpace::memory_space>& coefficients,
+    RowChunks<typename ExecutionSpace::memory_space>& plan) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const std::int64_t n = graph.num_vertices;
+  const std::int64_t levels = order.num_levels();
+  plan.num_rows = static_cast<int>(n);
+  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
+  CutChunks<Memory> cut;
+  if (n == 0) return cut;
+  // Rows of several lanes have more than max_steps / 2 entries a lane, and in
+  // each level set, each number of lanes may have a chunk that is not full.
+  const std::int64_t most = std::min(
+      n, n / width +
+             2 *
+                 (graph.num_edges() +
+                  static_cast<std::int64_t>(coefficients.vertex.extent(0))) /
+                 (std::int64_t{max_steps} * width) +
+             levels * (bits_for(width) + 1));
+  cut.chunk = pool.template view<RowChunk>(most);
+  using Stages = ChunkStages<Memory>;
+  const std::int64_t words = Stages::num_totals + (levels + 2) / 2;
+  const auto head = pool.template view<std::int64_t>(words);
+  const Stages stages{
+      {order.length, order.level_map, width, max_steps,
+       pool.template take<int>(
+           width > 1 ? CutLevels<Memory>::most_splits * levels : 0)},
+      Kokkos::View<int*, Memory>(
+          reinterpret_cast<int*>(head.data() + Stages::num_totals), levels + 1),
+      cut.chunk,
+      head.data(),
+      order.vertex,
+      order.permuted_row,
+      order.level_of,
+      graph.row_map,
+      graph.entries,
+      coefficients,
+      pool.template take<typename Stages::Lists>(coefficients.exist() ? most
+                                                                      : 0),
+      // In few rows nothing is.
+      n > RowChunk::most_distance,
+      graph.reversed ? RowChunk::near_above : RowChunk::near_below,
+      std::min(n, std::int64_t{1} << 17)};
+  FusedStages<ExecutionSpace> sequence(exec, pool);
+  // Of many level sets the map is copied.
+  const bool all_told = words <= most_told_words;
+  const std::int64_t told_words = all_told ? words : Stages::num_totals;
+  const HostWords<ExecutionSpace> told(told_words);
+  const ReportStage report{told_words, head.data(), told.data()};
+  const EachStage<typename Stages::Runs> runs{
+      width > 1 ? stages.threads_for_runs : 0};
+  const SumStage<typename Stages::Count> count{levels};
+  if (coefficients.exist()) {
+    const StageCount found_chunks{most, head.data()};
+    sequence.run(
+        "Strata::RowChunks::cut", stages, runs, count,
+        EachStage<typename Stages::Begin>{found_chunks},
+        EachStage<typename Stages::Look>{{width * most, head.data() + 2}},
+        SumsStage<typename Stages::Place, typename Stages::PlaceDependencies>{
+            found_chunks},
+        report);
+  } else {
+    sequence.run("Strata::RowChunks::cut", stages, runs, count,
+                 SumStage<typename Stages::Place>{{most, head.data()}}, report);
+  }
+  exec.fence();
+  const std::int64_t* host = told.data();
+  std::vector<std::int64_t> copied;
+  if (!all_told) {
+    copied.resize(words);
+    copy_to_host(exec, head, copied.data());
+    host = copied.data();
+  }
+  cut.chunks = host[0];
+  plan.num_slots = cut.dependency_words = host[1];
+  if (coefficients.exist()) {
+    cut.dependency_words = host[3];
+    plan.recipe_bytes = host[4];
+  }
+  std::memcpy(plan.level_chunk_map.data(), host + Stages::num_totals,
+              plan.level_chunk_map.size() * sizeof(int));
+  return cut;
+}
+
 /// See make_row_chunks.
 /// @param pool    for temporary arrays, to be kept until `exec` has been waited
 ///                for
@@ -42,103 +140,25 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
         {}) {
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = graph.num_vertices;
-  const std::int64_t levels = order.num_levels();
   RowChunks<Memory> plan;
-  plan.num_rows = static_cast<int>(n);
-  plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
-  std::int64_t chunks = 0, dependency_words = 0;
-  Kokkos::View<RowChunk*, Memory> found;
-  if (n > 0) {
-    // Rows of several lanes have more than max_steps / 2 entries a lane, and in
-    // each level set, each number of lanes may have a chunk that is not full.
-    const std::int64_t most = std::min(
-        n, n / width +
-               2 *
-                   (graph.num_edges() +
-                    static_cast<std::int64_t>(coefficients.vertex.extent(0))) /
-                   (std::int64_t{max_steps} * width) +
-               levels * (bits_for(width) + 1));
-    found = pool.template view<RowChunk>(most);
-    using Stages = ChunkStages<Memory>;
-    const std::int64_t words = Stages::num_totals + (levels + 2) / 2;
-    const auto head = pool.template view<std::int64_t>(words);
-    const Stages stages{
-        {order.length, order.level_map, width, max_steps,
-         pool.template take<int>(
-             width > 1 ? CutLevels<Memory>::most_splits * levels : 0)},
-        Kokkos::View<int*, Memory>(
-            reinterpret_cast<int*>(head.data() + Stages::num_totals),
-            levels + 1),
-        found,
-        head.data(),
-        order.vertex,
-        order.permuted_row,
-        order.level_of,
-        graph.row_map,
-        graph.entries,
-        coefficients,
-        pool.template take<typename Stages::Lists>(coefficients.exist() ? most
-                                                                        : 0),
-        // In few rows nothing is.
-        n > RowChunk::most_distance,
-        graph.reversed ? RowChunk::near_above : RowChunk::near_below,
-        std::min(n, std::int64_t{1} << 17)};
-    FusedStages<ExecutionSpace> sequence(exec, pool);
-    // Of many level sets the map is copied.
-    const bool all_told = words <= most_told_words;
-    const std::int64_t told_words = all_told ? words : Stages::num_totals;
-    const HostWords<ExecutionSpace> told(told_words);
-    const ReportStage report{told_words, head.data(), told.data()};
-    const EachStage<typename Stages::Runs> runs{
-        width > 1 ? stages.threads_for_runs : 0};
-    const SumStage<typename Stages::Count> count{levels};
-    if (coefficients.exist()) {
-      const StageCount found_chunks{most, head.data()};
-      sequence.run(
-          "Strata::RowChunks::cut", stages, runs, count,
-          EachStage<typename Stages::Begin>{found_chunks},
-          EachStage<typename Stages::Look>{{width * most, head.data() + 2}},
-          SumsStage<typename Stages::Place, typename Stages::PlaceDependencies>{
-              found_chunks},
-          report);
-    } else {
-      sequence.run("Strata::RowChunks::cut", stages, runs, count,
-                   SumStage<typename Stages::Place>{{most, head.data()}},
-                   report);
-    }
-    exec.fence();
-    const std::int64_t* host = told.data();
-    std::vector<std::int64_t> copied;
-    if (!all_told) {
-      copied.resize(words);
-      copy_to_host(exec, head, copied.data());
-      host = copied.data();
-    }
-    chunks = host[0];
-    plan.num_slots = dependency_words = host[1];
-    if (coefficients.exist()) {
-      dependency_words = host[3];
-      plan.recipe_bytes = host[4];
-    }
-    std::memcpy(plan.level_chunk_map.data(), host + Stages::num_totals,
-                plan.level_chunk_map.size() * sizeof(int));
-  }
+  const auto cut = cut_row_chunks(exec, graph, order, width, max_steps, pool,
+                                  coefficients, plan);
   plan.storage = make_plan_storage<Memory>(
       exec, "Strata::RowChunks", [&](PlanStorage<Memory>& storage) {
         request(storage, plan);
-        storage.take(plan.chunk, chunks);
+        storage.take(plan.chunk, cut.chunks);
         storage.take(plan.value_index,
                      coefficients.exist() ? 0 : plan.num_slots, num_values);
         storage.take(plan.diagonal_value_index, coefficients.exist() ? 0 : n,
                      num_values);
         storage.take(plan.row, n);
-        storage.take(plan.dependency, dependency_words);
+        storage.take(plan.dependency, cut.dependency_words);
       });
   if (n > 0)
     for_each_row(
-        "Strata::RowChunks::fill", exec, chunks, plan.num_slots,
+        "Strata::RowChunks::fill", exec, cut.chunks, plan.num_slots,
         FillRowChunks<Memory>{
-            found, plan.chunk, plan.row, plan.dependency, plan.value_index,
+            cut.chunk, plan.chunk, plan.row, plan.dependency, plan.value_index,
             plan.diagonal_value_index, graph, order.vertex, order.permuted_row,
             numbering == DependencyNumbering::permuted_row, coefficients});
   return plan;

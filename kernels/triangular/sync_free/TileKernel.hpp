@@ -118,8 +118,6 @@ struct TileSolve {
       const Item next_item = load_item(ticket, warp);
       draw_next(next_item);
       const Part part = part_of(item, lane);
-      const int log_split = item.row_group.log_split();
-      const int num_entries = item.row_group.entries();
       const std::int64_t in_tile =
           item.tile * tile_bytes + part.packet * int{sizeof(Packet)};
       const std::int64_t in_buffer =
@@ -152,18 +150,8 @@ struct TileSolve {
         if (asks) throttle = load_relaxed(throttle_at);
       }
       add_dependencies(from, entries, loaded, sum);
-      const int of_batch = batch << log_split;
-      for (int first = of_batch; first < num_entries; first += of_batch) {
-        load_batch(item.row_group, part, first, entries);
-        load_dependencies(from, entries, loaded);
-        prefetch_batch(item.row_group, part, first + of_batch);
-        add_dependencies(from, entries, loaded, sum);
-      }
-
-      const int log_width = item.row_group.log_width();
-      for (int mask = 1 << log_width; mask < 1 << (log_width + log_split);
-           mask <<= 1)
-        for (int v = 0; v < scalars; ++v) sum[v] += lane_xor(sum[v], mask);
+      add_further_batches(item.row_group, part, from, sum);
+      add_lanes(item.row_group, sum);
       if (part.leads) {
         Scalar result[scalars];
         for (int v = 0; v < scalars; ++v)
@@ -174,16 +162,43 @@ struct TileSolve {
         if (!staged_x) store_solution(part, row, result);
         if (staged_b) *forward(other, in_buffer) = Values::not_ready();
       }
-      if (!staged_b) {
-        Packet* p = other + static_cast<std::int64_t>(item.index) * span + lane;
-        for (int k = lane; k < span; k += width, p += width)
-          if (p < used_end) *p = Values::not_ready();
-      }
+      if (!staged_b)
+        make_not_ready(other + static_cast<std::int64_t>(item.index) * span,
+                       used_end, span, lane);
       item = next_item;
     }
   }
 
  private:
+  /// Makes a share of the other buffer not ready again.
+  KOKKOS_INLINE_FUNCTION static void make_not_ready(Packet* share,
+                                                    const Packet* end, int span,
+                                                    int lane) {
+    for (int k = lane; k < span; k += width)
+      if (share + k < end) share[k] = Values::not_ready();
+  }
+  /// Adds what is behind a row's first batch of entries.
+  KOKKOS_INLINE_FUNCTION void add_further_batches(
+      const RowGroup& row_group, const Part& part, Packet* from,
+      Scalar (&sum)[scalars]) const {
+    const int of_batch = batch << row_group.log_split();
+    for (int first = of_batch; first < row_group.entries(); first += of_batch) {
+      Batch entries;
+      Packet loaded[batch];
+      load_batch(row_group, part, first, entries);
+      load_dependencies(from, entries, loaded);
+      prefetch_batch(row_group, part, first + of_batch);
+      add_dependencies(from, entries, loaded, sum);
+    }
+  }
+  /// Adds up the sums of the lanes that share a row.
+  KOKKOS_INLINE_FUNCTION static void add_lanes(const RowGroup& row_group,
+                                               Scalar (&sum)[scalars]) {
+    const int log_width = row_group.log_width();
+    for (int mask = 1 << log_width;
+         mask < 1 << (log_width + row_group.log_split()); mask <<= 1)
+      for (int v = 0; v < scalars; ++v) sum[v] += lane_xor(sum[v], mask);
+  }
   /// A warp has drawn a ticket that stands for no item. The last warp of all
   /// puts the counters back: no warp draws any more, and all have read the rest
   /// of the state. That other warps still solve does not matter.

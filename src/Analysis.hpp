@@ -39,8 +39,7 @@
   keyword Detail::CutChunks<Space::memory_space> Detail::cut_row_chunks(      \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, int,                       \
-      Detail::WorkPool<Space>&,                                               \
-      const Detail::RowCoefficients<Space::memory_space>&,                    \
+      Detail::WorkPool<Space>&, const RowCoefficients<Space::memory_space>&,  \
       RowChunks<Space::memory_space>&);                                       \
   keyword class Detail::SubgraphMerger<Space>;                                \
   keyword class Detail::SubgraphCutter<Space>;                                \

@@ -65,7 +65,8 @@ struct RowMapError : MatrixError {
 struct ColumnRangeError : MatrixError {
   using MatrixError::MatrixError;
 };
-/// A row's columns do not increase and sorting was declined.
+/// A row's columns do not increase, and factorisations and
+/// incomplete_pattern() do not sort them.
 struct UnsortedRowError : MatrixError {
   using MatrixError::MatrixError;
 };

@@ -54,7 +54,8 @@ void expect_order(const Graph& host, WithinLevel within) {
   const Space exec;
   const auto graph = mirror_graph(exec, host);
   Detail::WorkPool<Space> pool(exec, 0);
-  const auto order = Detail::order_by_blocks(exec, graph, within, pool);
+  const auto order =
+      Detail::order_by_diagonal_blocks(exec, graph, within, pool);
   const auto start = TestGraphs::plain_blocks(host);
   const auto vertex = on_host(order.vertex);
   const auto permuted_row = on_host(order.permuted_row);
@@ -100,7 +101,7 @@ TEST(DiagonalBlocks, OrderVerticesAsLevelSetsDo) {
   }
   const Space exec;
   Detail::WorkPool<Space> pool(exec, 0);
-  const auto none = Detail::order_by_blocks(
+  const auto none = Detail::order_by_diagonal_blocks(
       exec, DependencyGraph<Memory>{}, WithinLevel::longest_rows_first, pool);
   EXPECT_EQ(none.num_levels(), 0);
   EXPECT_EQ(none.num_vertices(), 0);

@@ -42,9 +42,9 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
   const auto within =
       width > 1 ? WithinLevel::longest_rows_first : WithinLevel::ascending;
   Detail::WorkPool<Space> pool(exec, 0);
-  const auto order = by_blocks
-                         ? Detail::order_by_blocks(exec, graph, within, pool)
-                         : order_by_level(exec, graph, within);
+  const auto order =
+      by_blocks ? Detail::order_by_diagonal_blocks(exec, graph, within, pool)
+                : order_by_level(exec, graph, within);
   const auto plan = make_row_chunks(exec, graph, order, num_values, width,
                                     max_steps, numbering);
   const auto row = on_host(plan.row);

@@ -92,7 +92,7 @@ void expect_applications(const std::string& spec, Strata::Algorithm algorithm,
   }
   // The very same steps.
   Strata::IncompleteFactorizationOptions of_both;
-  of_both.triangular = options;
+  of_both.triangular = Strata::TriangularPlanOptions(options);
   const Strata::IncompleteFactorization<double, Device> both(
       exec, A, Strata::Factorization::incomplete_lu, of_both);
   both.apply(exec, b, x);

@@ -33,7 +33,7 @@ struct BlockOfVertex {
 /// must not outlive the pool. The host waits three times at most.
 /// @param within  how the vertices of a block follow each other
 template <class ExecutionSpace>
-LevelOrder<typename ExecutionSpace::memory_space> order_by_blocks(
+LevelOrder<typename ExecutionSpace::memory_space> order_by_diagonal_blocks(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     WithinLevel within, WorkPool<ExecutionSpace>& pool) {

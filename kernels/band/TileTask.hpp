@@ -100,7 +100,8 @@ KOKKOS_INLINE_FUNCTION char* aligned_scratch(const Team& team,
 }
 
 /// Runs the tasks of a plan on B x B tiles, each as soon as the tiles of its
-/// products carry this launch's number in their flags.
+/// products carry this launch's number in their flags. Why it can't deadlock:
+/// see run_tickets; the flags are of tasks with smaller tickets.
 ///
 /// Plan: tasks(), where(ticket), task(where) and term(where, t).
 /// Pivots: operator()(number, value) with every pivot of an inversion.

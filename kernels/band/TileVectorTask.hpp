@@ -18,6 +18,9 @@ namespace Detail {
 /// again. Thread r + B q of a team multiplies quarter q of row r of a tile,
 /// which it reads before it waits for the vector.
 ///
+/// Why it can't deadlock: see run_tickets. A task waits for elements of tasks
+/// with smaller tickets only, each of which is published once.
+///
 /// Plan: as for RunTileTasks, and select(epoch), which chooses the set;
 /// reset(where, element), which makes an element of the other set not ready.
 template <class Scalar, class ExecutionSpace, int B, int width, class Plan>

@@ -53,14 +53,13 @@ class FactorSolver {
   /// From two KokkosSparse::CrsMatrix objects of n x n, which may have
   /// different index types: L lower and U upper triangular.
   /// @throws SizeMismatchError for factors of different sizes; OptionError for
-  ///   options that nothing honours, for an `op` other than none, for
-  ///   `enqueue_updates`, and for FactorPrecision::single in a program without
-  ///   triangular solvers of float; what TriangularSolver's constructor throws,
-  ///   its argument being of L or of U; PrecisionError (an entry is beyond the
-  ///   range of float); of the transformation SizeMismatchError,
-  ///   PermutationError (row() is the first place that names no row, or one
-  ///   that an earlier place names), NotFiniteError and ZeroDiagonalError (a
-  ///   factor of a scaling is 0)
+  ///   options that nothing honours, and for FactorPrecision::single in a
+  ///   program without triangular solvers of float; what TriangularSolver's
+  ///   constructor throws, its argument being of L or of U; PrecisionError (an
+  ///   entry is beyond the range of float); of the transformation
+  ///   SizeMismatchError, PermutationError (row() is the first place that names
+  ///   no row, or one that an earlier place names), NotFiniteError and
+  ///   ZeroDiagonalError (a factor of a scaling is 0)
   /// Cost: the analysis of two triangles, of four with `transpose`; with
   /// FactorPrecision::single some passes over the factors. Memory: see
   /// FactorSolverReport. Waits for `exec`.

@@ -16,7 +16,7 @@ struct FactorSolverOptions {
   /// Of the triangular solvers, among them the right-hand sides that memory is
   /// taken for (max_right_hand_sides). Limits of memory hold for each solver by
   /// itself.
-  TriangularPlanOptions triangular;
+  NestedPlanOptions triangular;
   /// Use just the lower triangle of L and the upper one of U: both factors may
   /// be stored in one matrix, which is passed twice then.
   bool take_triangle = false;

@@ -71,15 +71,13 @@ class IncompleteFactorization {
   ///   coloured order of rows that have more than two colours or with options
   ///   that it does not have, a shift that is negative or that the real type
   ///   can't hold, a `symmetry_tolerance` that is negative or that incomplete
-  ///   LU does not use, a
-  ///   `small_pivot_threshold` outside of 0 to 1 or that the real type rounds
-  ///   to 0, a negative `fill_level`, `enqueue_updates` with
+  ///   LU does not use, a `small_pivot_threshold` outside of 0 to 1 or that the
+  ///   real type rounds to 0, a negative `fill_level`, `enqueue_updates` with
   ///   FactorPrecision::single, FactorPrecision::single in a program without
-  ///   triangular solvers of float, and for triangular options with an `op`
-  ///   other than none, with `enqueue_updates` alone (set the option of the
-  ///   factorisation), or that no solver honours; what incomplete_lu() throws,
-  ///   with fill incomplete_pattern(), too; what TriangularSolver's constructor
-  ///   throws of options and memory; PrecisionError with
+  ///   triangular solvers of float, and for triangular options that no solver
+  ///   honours; what incomplete_lu() throws, with fill incomplete_pattern(),
+  ///   too; what TriangularSolver's constructor throws of options and memory;
+  ///   PrecisionError with
   ///   FactorPrecision::single (a factor's entry is beyond the range of float);
   ///   for incomplete_cholesky and the coloured order, NotHermitianError (see
   ///   the option `symmetry_tolerance`); for incomplete_cholesky,
@@ -89,10 +87,10 @@ class IncompleteFactorization {
   /// search for each entry of A, up to four if its triangles do not agree
   /// exactly; incomplete_lu() and the analysis of two triangles, of four with
   /// `transpose`; in the coloured order, colour_rows() and some copies of the
-  /// matrix. Memory: both factors, on a host or with `enqueue_updates` with their values twice, what the elimination
-  /// keeps (see the report), and the plans; meanwhile what incomplete_lu()
-  /// takes; with a shift, A's values again while it is factorised. Waits for
-  /// `exec`.
+  /// matrix. Memory: both factors, on a host or with `enqueue_updates` with
+  /// their values twice, what the elimination keeps (see the report), and the
+  /// plans; meanwhile what incomplete_lu() takes; with a shift, A's values
+  /// again while it is factorised. Waits for `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           Factorization kind,

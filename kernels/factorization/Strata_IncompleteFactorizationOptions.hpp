@@ -75,7 +75,7 @@ struct IncompleteFactorizationOptions {
   /// taken for (max_right_hand_sides). Limits of memory hold for each solver by
   /// itself; a factor whose entries alone exceed them is refused before
   /// elimination.
-  TriangularPlanOptions triangular;
+  NestedPlanOptions triangular;
   /// Whether apply takes Op::transpose and Op::conjugate_transpose, too. That
   /// costs the analyses and plans of two more triangular solvers.
   bool transpose = false;

@@ -134,6 +134,7 @@ class EnqueuedUpdates {
          status_.data(), merging ? merging->limit() : GrowthLimit(),
          fallback_plan_ != nullptr},
         {}};
+    // Over a diagonal of ones nothing leaves the range.
     const bool looked = unit_ || (merging && merging->sees_diagonal());
     const bool inspected = !looked && inspect(exec, values, decision.decide);
     if (fallback_plan_)
@@ -142,6 +143,9 @@ class EnqueuedUpdates {
       merging->enqueue_decision(exec, values, decision);
     else if (fallback_plan_ || !inspected)
       decision.enqueue(exec);
+    // Else the last team of the look has decided (InspectEnqueued).
+    // The host does not know whether reciprocals are usable: without a fallback
+    // plan solves divide.
     chosen_->enqueue_values(exec, values, !unit_ && !fallback_plan_,
                             fallback_plan_ ? nullptr : &words_.data()->failed);
     publish_writes(exec);

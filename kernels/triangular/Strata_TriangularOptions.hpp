@@ -197,6 +197,15 @@ struct TriangularOptions : TriangularPlanOptions {
   }
 };
 
+/// The options of a plan as a member of other options.
+struct NestedPlanOptions : TriangularPlanOptions {
+  NestedPlanOptions() = default;
+  NestedPlanOptions(const TriangularPlanOptions& options)
+      : TriangularPlanOptions(options) {}
+  /// `op`, `take_triangle` and `enqueue_updates` would be lost.
+  NestedPlanOptions(const TriangularOptions&) = delete;
+};
+
 }  // namespace Strata
 
 #endif

@@ -45,8 +45,8 @@ struct TriangularAnalysis {
   /// Memory of what follows, and of whatever is made from it but the plan.
   mutable typename WorkPool<ExecutionSpace>::Pointer pool;
   DependencyGraph<Memory> graph;
-  GraphLevels<Memory> levels;   // where they came with the graph
-  LevelOrder<Memory> order;     // of the graph's vertices
+  GraphLevels<Memory> levels;   // not `known`: find_order finds them
+  LevelOrder<Memory> order;     // empty: the algorithm needs none
   std::int64_t num_values = 0;  // values the user's matrix stores
   bool conjugated = false;
   /// Of the pattern before, where this analysis is for one that differs a
@@ -72,6 +72,13 @@ struct TriangularAnalysis {
                                      : WithinLevel::ascending;
   void find_order(const ExecutionSpace& exec) {
     order = make_level_order(exec, graph, within_level, work(exec), levels);
+  }
+  /// The same for an algorithm that takes the place of one that needs no order.
+  /// @returns whether it is new
+  bool require_order(const ExecutionSpace& exec) {
+    if (graph.num_vertices == 0 || order.num_vertices() > 0) return false;
+    find_order(exec);
+    return true;
   }
   WorkPool<ExecutionSpace>& work(const ExecutionSpace& exec) const {
     if (!pool)
@@ -187,9 +194,12 @@ class TriangularAlgorithm {
   bool set_values(const ExecutionSpace& exec, const Scalar* values,
                   bool divide) {
     const bool enqueued = enqueue_values(exec, values, divide);
+    if (!enqueued) return false;
     // Solves may read their values before they wait for what is before them.
-    if (enqueued) publish_writes(exec);
-    return enqueued;
+    has_values_ = false;
+    publish_writes(exec);
+    has_values_ = true;
+    return true;
   }
   /// The same without publish_writes, which has to follow.
   /// @param invalid_flag  if it is not 0, in device memory, solves are to give

@@ -41,8 +41,9 @@ class TriangularSolverState {
   using Graph = GraphWithLevels<ExecutionSpace>;
 
   /// See TriangularSolver's constructor.
-  /// @param kept   of another pattern
-  /// @param known  of A, with these arguments, or null
+  /// @param kept   sub-graphs of the pattern before, for update_pattern
+  /// @param known  graph and levels of this triangle, if a factorisation has
+  ///               made them; null: they are made here
   TriangularSolverState(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                         Diag diag, const TriangularOptions& options,
                         const KeptPartition& kept = {},
@@ -259,6 +260,9 @@ class TriangularSolverState {
   ValuesInspection inspect(const ExecutionSpace& exec, const Matrix& A) const {
     auto* const merging = algorithm_->merging();
     try {
+      // An exception in an enqueued update has left its faults.
+      if (merging && updates_ && !updates_->has_values())
+        merging->clear_faults(exec);
       if (merging) merging->look(exec, A.values, false);
       return inspect_values<Scalar>(exec, algorithm_->diagonal_places(),
                                     algorithm_->scaled_entries(), A.values,
@@ -348,13 +352,16 @@ class TriangularSolverState {
                         "choose another algorithm, or override "
                         "reads_active_plan() in this one");
     using Fallback = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
+    // A copy: memory of its order goes with the plan.
+    TriangularAnalysis<ExecutionSpace> of_fallback = analysis;
+    of_fallback.require_order(exec);
     const MemoryBudget budget(options.max_plan_bytes);
     std::size_t bytes = 0;
     for (const int columns : {options.max_right_hand_sides, 1}) {
       updates_.reset();
       updates_ = std::make_shared<Updates>(
-          exec, algorithm_, std::make_shared<Fallback>(exec, analysis, columns),
-          diag_);
+          exec, algorithm_,
+          std::make_shared<Fallback>(exec, of_fallback, columns), diag_);
       bytes = algorithm_->bytes() + updates_->bytes();
       if (budget.allows(bytes)) {
         report_.reason +=

@@ -25,7 +25,7 @@ struct Fragments {
   using Vector = Kokkos::View<double*, Space>;
 
   const Space exec{};
-  const Matrix A = Strata::gallery<Matrix>(exec, "grid2d:10");
+  const Matrix A = Strata::gallery<Matrix>(exec, "poisson:5");
   const Matrix L = Strata::take_triangle(exec, A, Strata::Uplo::lower);
   const int n = L.numRows();
   const Vector b{"b", static_cast<std::size_t>(n)};

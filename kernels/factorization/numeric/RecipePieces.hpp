@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_FACTORIZATION_NUMERIC_RECIPE_PIECES_HPP
 
 #include <algorithm>
+#include <core/device/Atomics.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>

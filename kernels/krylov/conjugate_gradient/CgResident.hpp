@@ -35,6 +35,11 @@ namespace Detail {
 /// others read it before the first sum of iteration i + 1, and between these
 /// and iteration i + 2 lies the second sum of i + 1.
 ///
+/// Why it can't deadlock: all teams are resident, and all leave the loop in the
+/// same iteration, as each works out the state from the same bits of the same
+/// sums. So all come to the same sums and barriers (ResidentSumRef,
+/// GridBarrier).
+///
 /// @tparam reduced the operator is D2 - G F (TwoColourBlocks): the rows of F
 /// give t = F p, and a barrier lies between them and the rows of G
 template <class Scalar, class ExecutionSpace, bool reduced>

@@ -126,7 +126,7 @@ struct CgTakeResidual {
   }
 
   /// All threads of a block call it. @return the scalars as far as kernels need
-  /// them: beta, status, and alpha and iterations as they were or became
+  /// them: beta, status, and alpha as it was or became
   /// @param was_running whether the solve went on before
   template <class Team>
   KOKKOS_INLINE_FUNCTION CgScalars operator()(const Team& team,

@@ -129,11 +129,9 @@ Result solve_zero_rhs(const ExecutionSpace& exec, const Options& options,
       "Strata::Krylov::zero", b.extent[0]);
   Kokkos::deep_copy(exec, zero, Scalar(0));
   const auto result = solve(options, A, b, strided_block(zero));
-  if (result.converged()) {
-    Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x),
-                      Scalar(0));
-    exec.fence();
-  }
+  if (!result.converged()) return broken;
+  Kokkos::deep_copy(exec, strided_vector<Scalar, ExecutionSpace>(x), Scalar(0));
+  exec.fence();
   return result;
 }
 

@@ -34,10 +34,11 @@ class BlocksRegistration
 
   Pointer make(Selection& selection, const Candidate&) override {
     const auto& analysis = selection.analysis;
-    const auto order =
-        order_by_blocks(selection.exec, analysis.graph, analysis.within_level,
-                        analysis.work(selection.exec));
-    const auto solve = std::make_shared<Solve>(selection.exec, analysis, order);
+    const auto order = order_by_diagonal_blocks(selection.exec, analysis.graph,
+                                                analysis.within_level,
+                                                analysis.work(selection.exec));
+    const auto solve = std::make_shared<Solve>(
+        selection.exec, analysis, order, "Strata::Triangular::solve::blocks");
     auto& report = selection.report;
     const auto& longest = order.sizes.longest_row;
     if (!longest.empty())

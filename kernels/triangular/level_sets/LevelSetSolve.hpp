@@ -41,8 +41,8 @@ struct DiagonalSolve {
   }
 };
 
-/// Chunks of rows with their packed values: what `level_sets` and `sync_free`
-/// have in common.
+/// Chunks of rows with their packed values: what `level_sets`, `blocks` and
+/// `sync_free` have in common.
 template <class Scalar, class ExecutionSpace>
 class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
@@ -172,14 +172,15 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   static constexpr int team_size = on_device ? 256 : 1;
   static constexpr int warps = team_size / width;
 
-  /// @param order  of the graph's vertices, by level sets or by other sets
-  /// whose
-  ///               vertices only need those of earlier ones
+  /// @param order  of the graph's vertices, by level sets or by other sets,
+  ///               whose vertices only need those of earlier ones
+  /// @param label  of the launches of a solve, for Kokkos' tools
   LevelSetSolve(const ExecutionSpace& exec,
                 const TriangularAnalysis<ExecutionSpace>& analysis,
-                const LevelOrder<Memory>& order)
+                const LevelOrder<Memory>& order, const char* label)
       : Base(exec, analysis, analysis.graph, order, DependencyNumbering::row, 4,
-             0, {}) {
+             0, {}),
+        label_(label) {
     const auto& map = this->chunks_.level_chunk_map;
     level_chunk_map_ =
         to_device<int, Memory>("Strata::LevelSets::level_chunk_map", map);
@@ -242,19 +243,18 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   template <int R>
   void launch(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x, int columns) const {
-    const char* const label = "Strata::Triangular::solve::level_sets";
     const int blocks = (columns + R - 1) / R;
     for (const Run& run : runs_) {
       const LevelSetRun<Scalar, ExecutionSpace, R> kernel{
           this->system(b, x), level_chunk_map_, run.first_level,
           run.last_level,     run.teams,        columns};
       if constexpr (on_device) {
-        Kokkos::parallel_for(label,
+        Kokkos::parallel_for(label_,
                              Kokkos::TeamPolicy<ExecutionSpace>(
                                  exec, run.teams * blocks, team_size),
                              kernel);
       } else {
-        launch_on_host(label, exec, run, SolveLevelChunk<R>{kernel});
+        launch_on_host(exec, run, SolveLevelChunk<R>{kernel});
       }
     }
   }
@@ -268,17 +268,17 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     }
   };
   template <int R>
-  void launch_on_host(const char* label, const ExecutionSpace& exec,
-                      const Run& run, const SolveLevelChunk<R>& solve) const {
+  void launch_on_host(const ExecutionSpace& exec, const Run& run,
+                      const SolveLevelChunk<R>& solve) const {
     const auto& map = this->chunks_.level_chunk_map;
     const int first = map[run.first_level], last = map[run.last_level];
     if (run.teams == 1)
-      run_alone(label, exec, [=](const auto&) {
+      run_alone(label_, exec, [=](const auto&) {
         for (int chunk = first; chunk < last; ++chunk) solve(chunk);
       });
     else
       Kokkos::parallel_for(
-          label,
+          label_,
           Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<int>,
                               Kokkos::Schedule<Kokkos::Static>>(exec, first,
                                                                 last),
@@ -290,6 +290,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   Kokkos::View<int*, Memory> level_chunk_map_;
   std::vector<Run> runs_;
+  const char* label_;
 };
 
 }  // namespace Detail

@@ -28,7 +28,8 @@ class LevelSetsRegistration
 
   Pointer make(Selection& selection, const Candidate&) override {
     return std::make_shared<Solve>(selection.exec, selection.analysis,
-                                   selection.analysis.order);
+                                   selection.analysis.order,
+                                   "Strata::Triangular::solve::level_sets");
   }
 };
 

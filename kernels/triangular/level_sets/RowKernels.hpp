@@ -74,9 +74,9 @@ struct ReadFinished {
   }
 };
 
-/// Solves the chunks [first_chunk, last_chunk) that lie in the level sets
-/// [first_level, last_level): one level spread over many teams, or several
-/// narrow ones by one team with a barrier after each.
+/// Solves the chunks of the level sets [first_level, last_level), or of the
+/// diagonal blocks that stand in their place: one spread over many teams, or
+/// several narrow ones by one team with a barrier after each.
 template <class Scalar, class ExecutionSpace, int R>
 struct LevelSetRun {
   using Memory = typename ExecutionSpace::memory_space;

@@ -80,7 +80,7 @@ class AlgorithmChoice {
     selection_.rule_out_all(unusable, why);
     selection_.forget_plan();
     unusable.forget(selection_);
-    if (!next_candidate()) selection_.add_last_resort();
+    if (!next_candidate()) use_last_resort();
     selection_.instead = why + ", which rules out " + to_string(algorithm);
   }
   /// Merged rows of the report's algorithm, `made`, are too inaccurate with
@@ -112,7 +112,7 @@ class AlgorithmChoice {
           (selection_.levels_are_named() || rows <= 1 + groups / 4)) {
         selection_.forget_plan();
         chosen.consider_again(selection_, levels);
-        if (!next_candidate()) selection_.add_last_resort();
+        if (!next_candidate()) use_last_resort();
         return;
       }
     }
@@ -123,7 +123,7 @@ class AlgorithmChoice {
     if (!chosen.consider_fewer_levels(selection_, inaccurate, levels / 2, why))
       return forbid_merge(why);
     selection_.instead = why + ", so that fewer are merged";
-    if (!next_candidate()) selection_.add_last_resort();
+    if (!next_candidate()) use_last_resort();
   }
 
   /// The candidate of the report's algorithm is made without merged level sets,
@@ -135,7 +135,7 @@ class AlgorithmChoice {
     made.registration->forbid_merging(selection_, why);
     // Without merged level sets, it can't take these values at all.
     if (!made.ruled_out) return rule_out(chosen, why);
-    if (!next_candidate()) selection_.add_last_resort();
+    if (!next_candidate()) use_last_resort();
     selection_.instead = why + ", which rules out merged level sets";
   }
 
@@ -144,6 +144,12 @@ class AlgorithmChoice {
   using Registration = AlgorithmRegistration<Scalar, ExecutionSpace>;
   using Candidate = Detail::Candidate<Scalar, ExecutionSpace>;
 
+  /// Its order stays when a plan is forgotten.
+  void use_last_resort() {
+    if (selection_.analysis.require_order(selection_.exec))
+      selection_.plans_begin_at(selection_.mark());
+    selection_.add_last_resort();
+  }
   /// Null where there is none for these types.
   Registration* find(Algorithm algorithm) const {
     for (const auto& registration : registrations_)

@@ -67,7 +67,7 @@ class ColumnRangeError(MatrixError):
 
 
 class UnsortedRowError(MatrixError):
-    """A row's columns do not increase and sorting was declined."""
+    """A row's columns do not increase, and factorisations do not sort them."""
 
 
 class DuplicateEntryError(MatrixError):

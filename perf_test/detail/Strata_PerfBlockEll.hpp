@@ -32,7 +32,7 @@ class BlockEllProduct {
     const auto graph = triangle_graph(exec, T.graph.row_map, T.graph.entries,
                                       T.values, T.numCols(), input);
     Detail::WorkPool<Space> pool(exec, 0);
-    const auto order = Detail::order_by_blocks(
+    const auto order = Detail::order_by_diagonal_blocks(
         exec, graph, WithinLevel::longest_rows_first, pool);
     constexpr int one_lane = std::numeric_limits<int>::max();
     chunks_ =

@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_TRIANGULAR_SOLVER_STATE_HPP
 #define STRATA_KERNELS_TRIANGULAR_TRIANGULAR_SOLVER_STATE_HPP
 
+#include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <algorithm>
 #include <analysis/level_sets/GraphWithLevels.hpp>

@@ -24,8 +24,24 @@ struct Fragments {
   using Matrix = KokkosSparse::CrsMatrix<double, int, Space, void, int>;
   using Vector = Kokkos::View<double*, Space>;
 
+  /// 4 on the diagonal and -1 elsewhere, so that incomplete Cholesky takes it.
+  static Matrix laplacian(const Space& exec) {
+    const Matrix made = Strata::gallery<Matrix>(exec, "grid2d:10");
+    const auto in = [](const auto& view) {
+      return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+    };
+    const auto row_map = in(made.graph.row_map);
+    const auto entries = in(made.graph.entries);
+    const auto values = in(made.values);
+    for (int i = 0; i < made.numRows(); ++i)
+      for (int k = row_map(i); k < row_map(i + 1); ++k)
+        values(k) = entries(k) == i ? 4 : -1;
+    Kokkos::deep_copy(made.values, values);
+    return made;
+  }
+
   const Space exec{};
-  const Matrix A = Strata::gallery<Matrix>(exec, "poisson:5");
+  const Matrix A = laplacian(exec);
   const Matrix L = Strata::take_triangle(exec, A, Strata::Uplo::lower);
   const int n = L.numRows();
   const Vector b{"b", static_cast<std::size_t>(n)};

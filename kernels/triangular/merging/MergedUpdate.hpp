@@ -66,6 +66,34 @@ class MergedUpdate {
   GrowthWorkspace<Memory> growth_;
 };
 
+/// The same of a plan whose merged rows are described by RowsOf<Scalar,
+/// Memory>, see GrowthOfMergedRows.hpp.
+template <class Scalar, class ExecutionSpace,
+          template <class, class> class RowsOf>
+class MergedUpdateOf : public MergedUpdate<Scalar, ExecutionSpace> {
+ public:
+  using typename MergedUpdate<Scalar, ExecutionSpace>::Memory;
+
+  MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
+                            int* unmerged, bool first_only) const final {
+    const auto rows = merged_rows(values);
+    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
+                                        this->limit_, this->growth_, unmerged,
+                                        first_only);
+  }
+  void enqueue_decision(
+      const ExecutionSpace& exec, const Scalar* values,
+      const UpdateDecision<Scalar, Memory>& decision) const final {
+    const auto rows = merged_rows(values);
+    decision.enqueue(exec, rows, rows.num_groups(), this->growth_);
+  }
+
+ protected:
+  ~MergedUpdateOf() = default;
+
+  virtual RowsOf<Scalar, Memory> merged_rows(const Scalar* values) const = 0;
+};
+
 }  // namespace Detail
 }  // namespace Strata
 

@@ -22,8 +22,9 @@ namespace Detail {
 /// values that are made in place. The second is allocated for the first update
 /// that the host waits for. Copies of an algorithm share this object.
 template <class Scalar, class ExecutionSpace>
-class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
-  using Base = MergedUpdate<Scalar, ExecutionSpace>;
+class MergedValues
+    : public MergedUpdateOf<Scalar, ExecutionSpace, GrowthOfChunkRows> {
+  using Base = MergedUpdateOf<Scalar, ExecutionSpace, GrowthOfChunkRows>;
 
  public:
   using typename Base::Memory;
@@ -75,19 +76,6 @@ class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
   /// What solves read.
   const Buffer& current() const { return buffers_[current_]; }
 
-  MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
-                            int* unmerged, bool first_only) const override {
-    const auto rows = merged_rows(values);
-    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
-                                        this->limit_, this->growth_, unmerged,
-                                        first_only);
-  }
-  void enqueue_decision(
-      const ExecutionSpace& exec, const Scalar* values,
-      const UpdateDecision<Scalar, Memory>& decision) const override {
-    const auto rows = merged_rows(values);
-    decision.enqueue(exec, rows, rows.num_groups(), this->growth_);
-  }
   /// But for the first buffer.
   std::size_t bytes() const {
     return rows_.bytes() + this->growth_.own_bytes() +
@@ -106,7 +94,8 @@ class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
         "Strata::MergedRows::diagonal", buffers_[0].diagonal.extent(0));
     buffers_[1] = second;
   }
-  GrowthOfChunkRows<Scalar, Memory> merged_rows(const Scalar* values) const {
+  GrowthOfChunkRows<Scalar, Memory> merged_rows(
+      const Scalar* values) const override {
     return {
         rows_, plan_.chunk, plan_.row, plan_.dependency, {values, conjugated_}};
   }

@@ -10,6 +10,7 @@
 #include <core/memory/PlanStorage.hpp>
 #include <cstring>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/merging/GrowthOfMergedRows.hpp>
 #include <kernels/triangular/merging/MergedSubgraphValues.hpp>
 #include <kernels/triangular/sync_free_subgraphs/PackSubgraphValues.hpp>
 #include <kernels/triangular/sync_free_subgraphs/SyncFreeSubgraphKernel.hpp>
@@ -34,8 +35,9 @@ struct ResetPackedSubgraphs {
 ///
 /// Solves with one solver object share its workspace and must not overlap.
 template <class Scalar, class ExecutionSpace>
-class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace>,
-                          private MergedUpdate<Scalar, ExecutionSpace> {
+class SyncFreeSubgraphs
+    : public TriangularAlgorithm<Scalar, ExecutionSpace>,
+      private MergedUpdateOf<Scalar, ExecutionSpace, GrowthOfSubgraphRows> {
   using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
   using Merging = MergedUpdate<Scalar, ExecutionSpace>;
 
@@ -263,7 +265,8 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace>,
       Kokkos::parallel_for(label, policy, run);
     });
   }
-  GrowthOfSubgraphRows<Scalar, Memory> merged_rows(const Scalar* values) const {
+  GrowthOfSubgraphRows<Scalar, Memory> merged_rows(
+      const Scalar* values) const override {
     constexpr int width = lane_width<ExecutionSpace>;
     const int lanes =
         lanes_for_rows(packed_.num_rows, packed_.merged.num_entries, width);
@@ -280,19 +283,6 @@ class SyncFreeSubgraphs : public TriangularAlgorithm<Scalar, ExecutionSpace>,
     // The analysis is over.
     if (this->has_values()) this->reserve();
     run_recipes<false>("Strata::SyncFreeSubgraphs::look", exec, values);
-  }
-  MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
-                            int* unmerged, bool first_only) const override {
-    const auto rows = merged_rows(values);
-    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
-                                        this->limit_, this->growth_, unmerged,
-                                        first_only);
-  }
-  void enqueue_decision(
-      const ExecutionSpace& exec, const Scalar* values,
-      const UpdateDecision<Scalar, Memory>& decision) const override {
-    const auto rows = merged_rows(values);
-    decision.enqueue(exec, rows, rows.num_groups(), this->growth_);
   }
 
   void pack(const ExecutionSpace& exec, const Scalar* values,

@@ -57,12 +57,9 @@ struct TriangularAnalysis {
   const int* unmerged_rows() const {
     return unmerged.extent(0) > 0 ? unmerged.data() : nullptr;
   }
-  GrowthLimit limit_of_growth() const {
-    const auto& longest = order.sizes.longest_row;
-    return {rowwise_growth,
-            1. + double(longest.empty() ? 0
-                                        : *std::max_element(longest.begin(),
-                                                            longest.end()))};
+  /// Entries of the longest row, the diagonal included, once there is an order.
+  std::int64_t longest_row() const {
+    return 1 + order.sizes.longest_row_of_all();
   }
 
   /// Within a level set, a warp's lanes want rows of equal length; a host's
@@ -127,8 +124,7 @@ inline UnsuitableValues why_unsuitable(const ValuesInspection& values) {
   return found;
 }
 /// Whether merged rows break the contract of accuracy.
-inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
-                                       double limit) {
+inline UnsuitableValues why_unsuitable(const MergedGrowth& growth) {
   UnsuitableValues found;
   if (growth.rows_over == 0) return found;
   found.any = found.too_inaccurate = true;
@@ -137,7 +133,7 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
   why << "with merged level sets, rounding errors grow by up to "
       << std::setprecision(3) << growth.largest << " in " << growth.rows_over
       << (growth.rows_over == 1 ? " row" : " rows") << " (the first is row "
-      << growth.first_row << "), where " << limit << " is allowed";
+      << growth.first_row << "), where " << rowwise_growth << " is allowed";
   found.why = why.str();
   return found;
 }

@@ -51,11 +51,11 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
   static constexpr int width = lane_width<ExecutionSpace>;
 
-  /// The packing of entries and diagonal, for solves that divide if `divide`,
-  /// in a launch of the caller's.
+  /// Has solves divide, or not, and returns what packs entries and diagonal for
+  /// that, in a launch of the caller's.
   /// @param invalid_flag  see PackDiagonal
-  PackTogether<Scalar, Memory> packing(const Scalar* values, bool divide,
-                                       const int* invalid_flag = nullptr) {
+  PackTogether<Scalar, Memory> begin_packing(
+      const Scalar* values, bool divide, const int* invalid_flag = nullptr) {
     this->divide_ = divide;
     return {{chunks_.value_index, values, value_, this->conjugated_},
             {this->diagonal_value_index_, values, this->diagonal_,
@@ -128,7 +128,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,
             const int* invalid_flag) override {
-    const auto all = packing(values, this->divide_, invalid_flag);
+    const auto all = begin_packing(values, this->divide_, invalid_flag);
     run_teams<8, all.threads>("Strata::PackValues::rows", exec, all.teams(),
                               all);
   }

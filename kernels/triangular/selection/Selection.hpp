@@ -139,7 +139,8 @@ class Selection {
       if (candidate.registration == &registration) rule_out(candidate, why);
   }
   static std::string needs(const Candidate& candidate) {
-    return bytes_needed(candidate.bytes, candidate.made);
+    return (candidate.made ? "takes " : "takes at least ") +
+           std::to_string(candidate.bytes) + " bytes";
   }
 
   /// Adds `sync_free` without merged level sets, which takes all values, where

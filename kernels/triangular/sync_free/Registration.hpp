@@ -57,19 +57,15 @@ class SyncFreeRegistration
       add(selection, 1);
   }
 
-  bool consider_fewer_levels(Selection& selection, Candidate& inaccurate,
-                             int most, const std::string& why) override {
-    const int next =
-        selection.levels_are_named() ? most : selection.merging().fewer(most);
-    if (next < 2) return false;
-    selection.rule_out(inaccurate, why);
-    selection.forget_plan();
-    add(selection, next);
-    return true;
-  }
-  void forbid_merging(Selection& selection, const std::string& why) override {
+  int merge_at_most(Selection& selection, int most,
+                    const std::string& why) override {
     selection.rule_out_all(*this, why);
-    add(selection, 1);
+    const int next = most < 2 ? 1
+                     : selection.levels_are_named()
+                         ? most
+                         : selection.merging().fewer(most);
+    add(selection, next);
+    return next;
   }
 
   /// With a workspace for as many right-hand sides as there is memory for.

@@ -194,11 +194,9 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     rows_.chunk = this->chunks_.chunk;
     // A host's thread would have to take all pieces of a row itself.
     if constexpr (width > 1) {
-      const auto& longest = analysis.order.sizes.longest_row;
-      if (!longest.empty())
-        rows_ =
-            split_long_rows(exec, this->chunks_, width,
-                            *std::max_element(longest.begin(), longest.end()));
+      if (this->chunks_.num_rows > 0)
+        rows_ = split_long_rows(exec, this->chunks_, width,
+                                analysis.order.sizes.longest_row_of_all());
     }
     const std::int64_t n =
         std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
@@ -243,7 +241,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void pack(const ExecutionSpace& exec, const Scalar* values,
             const int* invalid_flag) override {
     if (merged_)
-      merged_->make_to_divide(exec, values);
+      merged_->make_with_diagonal(exec, values);
     else
       Base::pack(exec, values, invalid_flag);
   }

@@ -3,7 +3,6 @@
 #define STRATA_KERNELS_TRIANGULAR_TRIANGULAR_ALGORITHM_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/ActivePlan.hpp>
 #include <core/device/Launch.hpp>
@@ -293,6 +292,19 @@ class TriangularAlgorithm {
 
  private:
   bool has_values_ = false;
+};
+
+/// Makes a workspace as if there had been no solve, and clears findings.
+template <class Scalar, class MemorySpace>
+struct ResetWorkspace {
+  ResetNotReady<Scalar, MemorySpace> values;
+  Kokkos::View<unsigned*, MemorySpace> counters;
+  Kokkos::View<ValuesInspection*, MemorySpace> findings = {};  // one, or none
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i < static_cast<std::int64_t>(findings.extent(0))) findings(i) = {};
+    if (i < static_cast<std::int64_t>(counters.extent(0))) counters(i) = 0;
+    if (i < static_cast<std::int64_t>(values.buffer.extent(0))) values(i);
+  }
 };
 
 template <class Scalar, class ExecutionSpace>

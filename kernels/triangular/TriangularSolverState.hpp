@@ -307,14 +307,6 @@ class TriangularSolverState {
         algorithm_->bytes() + (updates_ ? updates_->bytes() : 0);
   }
 
-  /// Makes what takes enqueued values for an algorithm that takes all.
-  /// @throws PlanMemoryError where there are not even some bytes for that
-  void make_updates_alone(const TriangularOptions& options) {
-    updates_ = std::make_shared<Updates>(algorithm_, nullptr, diag_);
-    const MemoryBudget budget(options.max_plan_bytes);
-    const std::size_t bytes = algorithm_->bytes() + updates_->bytes();
-    if (!budget.allows(bytes)) refuse_updates(budget, bytes);
-  }
   [[noreturn]] void refuse_updates(const MemoryBudget& budget,
                                    std::size_t bytes) const {
     throw PlanMemoryError("max_plan_bytes",
@@ -334,8 +326,16 @@ class TriangularSolverState {
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const TriangularOptions& options,
                     AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
+    using Fallback = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
+    const MemoryBudget budget(options.max_plan_bytes);
+    std::size_t bytes = 0;
+    const auto fits_with = [&](const std::shared_ptr<Fallback>& fallback) {
+      updates_ = std::make_shared<Updates>(algorithm_, fallback, diag_);
+      bytes = algorithm_->bytes() + updates_->bytes();
+      return budget.allows(bytes);
+    };
     if (!Updates::needs_fallback_plan(*algorithm_, diag_)) {
-      make_updates_alone(options);
+      if (!fits_with(nullptr)) refuse_updates(budget, bytes);
       return true;
     }
     if (!algorithm_->reads_active_plan())
@@ -346,26 +346,18 @@ class TriangularSolverState {
                             "reading which plan is active",
                         "choose another algorithm, or override "
                         "reads_active_plan() in this one");
-    using Fallback = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
     // A copy: memory of its order goes with the plan.
     TriangularAnalysis<ExecutionSpace> of_fallback = analysis;
     of_fallback.require_order(exec);
-    const MemoryBudget budget(options.max_plan_bytes);
-    std::size_t bytes = 0;
     for (const int columns : {options.max_right_hand_sides, 1}) {
-      updates_.reset();
-      updates_ = std::make_shared<Updates>(
-          algorithm_, std::make_shared<Fallback>(exec, of_fallback, columns),
-          diag_);
-      bytes = algorithm_->bytes() + updates_->bytes();
-      if (budget.allows(bytes)) {
+      if (fits_with(std::make_shared<Fallback>(exec, of_fallback, columns))) {
         report_.reason +=
             "; with sync_free beside it, for values that it can't take";
         return true;
       }
+      updates_.reset();
       if (columns == 1) break;
     }
-    updates_.reset();
     if (options.algorithm != Algorithm::automatic &&
         (report_.merged_levels == 1 || options.merged_levels > 1))
       refuse_updates(budget, bytes);

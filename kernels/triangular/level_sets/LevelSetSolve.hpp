@@ -67,21 +67,14 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ///                  that are longer get more lanes
   /// @param buffers   scalars of workspace for each row; where there are any,
   ///                  a counter goes with them
-  RowChunkAlgorithm(const ExecutionSpace& exec,
-                    const TriangularAnalysis<ExecutionSpace>& analysis,
-                    DependencyNumbering numbering, int max_steps,
-                    int buffers = 0)
-      : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
-                          numbering, max_steps, buffers, {}) {}
-  /// The same for merged rows.
-  /// @param rows  which the plan is to hold besides, once it is known how many
-  ///              bytes their recipes take
+  /// @param coefficients, rows  of merged rows. The plan also holds `rows`,
+  ///                  once it is known how many bytes their recipes take
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
                     const LevelOrder<Memory>& order,
                     DependencyNumbering numbering, int max_steps, int buffers,
-                    const RowCoefficients<Memory>& coefficients,
+                    const RowCoefficients<Memory>& coefficients = {},
                     const MergedRows<Memory>& rows = {}) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
@@ -179,7 +172,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 const TriangularAnalysis<ExecutionSpace>& analysis,
                 const LevelOrder<Memory>& order, const char* label)
       : Base(exec, analysis, analysis.graph, order, DependencyNumbering::row, 4,
-             0, {}),
+             0),
         label_(label) {
     const auto& map = this->chunks_.level_chunk_map;
     level_chunk_map_ =

@@ -7,7 +7,6 @@
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
 #include <kernels/triangular/selection/Selection.hpp>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -57,11 +56,6 @@ class AlgorithmRegistration {
   /// Bytes that its plan takes at least, without a workspace for more than one
   /// right-hand side.
   virtual std::size_t least_bytes(const PlanSizes& sizes) const = 0;
-  /// A plan of more than so many times the matrix is dropped, as is one that
-  /// takes more memory than allowed.
-  virtual double most_times_matrix(const Selection&, const Candidate&) const {
-    return std::numeric_limits<double>::infinity();
-  }
   /// @}
 
   /// @name Candidates

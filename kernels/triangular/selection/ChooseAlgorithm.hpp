@@ -246,8 +246,7 @@ class AlgorithmChoice {
       candidate.bytes = made->bytes();
     }
     if (made && budget.allows(candidate.bytes)) {
-      const double times =
-          registration.most_times_matrix(selection_, candidate);
+      const double times = candidate.most_times_matrix;
       if (!(double(candidate.bytes) >
             times * double(selection_.report.crs_bytes)))
         return made;

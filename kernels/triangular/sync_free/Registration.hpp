@@ -2,12 +2,10 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 
-#include <algorithm>
 #include <analysis/level_sets/BlockedOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -32,13 +30,6 @@ class SyncFreeRegistration
   std::size_t least_bytes(const PlanSizes& sizes) const override {
     return sizes.of_rows() + sizes.of_entries() + sizes.of_chunks() +
            2 * static_cast<std::size_t>(sizes.rows) * sizes.scalar_bytes;
-  }
-  /// Of a plan with merged level sets, unless the options name their number.
-  double most_times_matrix(const Selection& selection,
-                           const Candidate& candidate) const override {
-    return candidate.merged_levels == 1 || selection.levels_are_named()
-               ? std::numeric_limits<double>::infinity()
-               : most_made;
   }
 
   void consider(Selection& selection) override {
@@ -89,13 +80,15 @@ class SyncFreeRegistration
   }
 
  private:
-  /// Times the matrix.
-  static constexpr double most_made = 6;
+  /// Of a plan with merged level sets, unless the options name their number.
+  static constexpr double most_times_matrix = 6;
 
   void add(Selection& selection, int levels) {
-    selection
-        .add(*this, levels > 1 ? merged_levels_note(levels) : std::string())
-        .merged_levels = levels;
+    Candidate& added = selection.add(
+        *this, levels > 1 ? merged_levels_note(levels) : std::string());
+    added.merged_levels = levels;
+    if (levels > 1 && !selection.levels_are_named())
+      added.most_times_matrix = most_times_matrix;
   }
   static bool in_blocks(const Selection& selection) {
     return gains_by_blocks(selection.exec, selection.analysis.order.sizes,

@@ -16,20 +16,10 @@
 namespace Strata {
 namespace Detail {
 
-template <class Scalar, class MemorySpace>
-struct ResetSyncFree {
-  ResetNotReady<Scalar, MemorySpace> not_ready;
-  Kokkos::View<unsigned*, MemorySpace> counter;  // one
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i == 0) counter(0) = 0;
-    if (i < static_cast<std::int64_t>(not_ready.buffer.extent(0))) not_ready(i);
-  }
-};
-
-/// The same, and a copy of words beside it.
+/// ResetWorkspace, and a copy of words beside it.
 template <class Scalar, class MemorySpace>
 struct ResetAndCopy {
-  ResetSyncFree<Scalar, MemorySpace> reset;
+  ResetWorkspace<Scalar, MemorySpace> reset;
   const unsigned* from;
   unsigned* to;
   std::int64_t words;
@@ -81,7 +71,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     int max_right_hand_sides)
-      : Base(exec, analysis, DependencyNumbering::permuted_row, max_steps, 2) {
+      : Base(exec, analysis, analysis.graph, analysis.order,
+             DependencyNumbering::permuted_row, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
     reset_workspace(exec);
   }
@@ -181,7 +172,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     Kokkos::parallel_for(
         "Strata::SyncFree::reset",
         RangeOf<ExecutionSpace>(exec, 0, scalars_to_reset()),
-        ResetSyncFree<Scalar, Memory>{{this->buffers_}, this->counter_});
+        ResetWorkspace<Scalar, Memory>{{this->buffers_}, this->counter_});
   }
   std::int64_t scalars_to_reset() const {
     return std::max<std::int64_t>(

@@ -19,18 +19,6 @@
 namespace Strata {
 namespace Detail {
 
-template <class Scalar, class MemorySpace>
-struct ResetPackedSubgraphs {
-  ResetNotReady<Scalar, MemorySpace> not_ready;
-  Kokkos::View<unsigned*, MemorySpace> state;
-  Kokkos::View<ValuesInspection*, MemorySpace> findings;  // may be empty
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i == 0 && findings.extent(0) > 0) findings(0) = {};
-    if (i < static_cast<std::int64_t>(state.extent(0))) state(i) = 0;
-    if (i < static_cast<std::int64_t>(not_ready.buffer.extent(0))) not_ready(i);
-  }
-};
-
 /// Sub-graphs in one launch: see SyncFreeSubgraphSolve.
 ///
 /// Solves with one solver object share its workspace and must not overlap.
@@ -193,7 +181,7 @@ class SyncFreeSubgraphs
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(std::max(
                                     exports_.extent(0), state_.extent(0)))),
-        ResetPackedSubgraphs<Scalar, Memory>{{exports_}, state_, findings});
+        ResetWorkspace<Scalar, Memory>{{exports_}, state_, findings});
   }
   /// Bytes of scratch that a team asks for.
   std::size_t launch_scratch() const {

@@ -201,6 +201,46 @@ void expect_exceptions_in_updates(const Cases& cases) {
   }
 }
 
+/// The same of updates that the host does not wait for: what a broken one has
+/// seen does not reach the next, whether the host waits for that or not.
+template <class Cases>
+void expect_exceptions_in_enqueued_updates(const Cases& cases) {
+  using Space = typename Cases::Space;
+  auto zero = cases.A;
+  zero.values[zero.row_map[cases.A.rows / 2 + 1] - 1] = 0;
+  const auto bad = zero.template to_device<typename Cases::Matrix>();
+  int broken = 0;
+  for (const bool waits : {false, true})
+    for (int k = 1;; ++k) {
+      SCOPED_TRACE("launch " + std::to_string(k) +
+                   (waits ? ", then a wait" : ""));
+      auto solver = cases.make();
+      bool threw = false;
+      {
+        const FailingLaunches failing(k);
+        try {
+          solver.enqueue_update_values(Space(), bad.values);
+        } catch (const MemoryError&) {
+          threw = true;
+        }
+        EXPECT_EQ(threw, FailingLaunches::reached());
+      }
+      if (!threw) break;
+      ++broken;
+      EXPECT_THROW(cases.solve(solver), HandleError);
+      if (waits)
+        solver.update_values(Space(), cases.new_matrix);
+      else
+        solver.enqueue_update_values(Space(), cases.new_matrix.values);
+      EXPECT_TRUE(same_bits(cases.solve(solver), cases.new_x));
+      solver.enqueue_update_values(Space(), cases.old_matrix.values);
+      EXPECT_TRUE(same_bits(cases.solve(solver), cases.old_x));
+      if (testing::Test::HasFailure()) return;
+    }
+  // A look and a decision, or both in one launch and the packing.
+  EXPECT_GE(broken, 4);
+}
+
 template <class Scalar>
 HostMatrix<Scalar> scaled(HostMatrix<Scalar> A, Scalar by) {
   for (auto& v : A.values) v *= by;

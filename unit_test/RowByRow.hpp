@@ -14,10 +14,11 @@
 namespace RowByRow {
 
 /// For tests: whether the automatic choice is to take it, whatever the matrix,
-/// the largest number of right-hand sides that it supports, and whether plans
-/// take values.
+/// the largest number of right-hand sides that it supports, whether it needs
+/// level sets, and whether plans take values.
 inline bool is_suited = false;
 inline int most_right_hand_sides = 1 << 30;
+inline bool needs_levels = true;
 inline bool takes_values = true;
 
 /// A thread a right-hand side, which takes one row after the other.
@@ -140,6 +141,7 @@ class Registration
   bool supports(const Strata::TriangularOptions& options) const override {
     return options.max_right_hand_sides <= most_right_hand_sides;
   }
+  bool needs_level_sets() const override { return needs_levels; }
   std::size_t least_bytes(
       const Strata::Experimental::PlanSizes& sizes) const override {
     return sizes.of_rows() + sizes.of_entries() +

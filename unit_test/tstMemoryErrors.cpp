@@ -89,8 +89,10 @@ TEST(MemoryErrors, LeaveNoUpdateHalfDone) {
   for (const auto& tried : {variants(), variants_with_updates()})
     for (const auto& variant : tried) {
       SCOPED_TRACE(variant.name);
-      expect_exceptions_in_updates(
-          SolverCases<double, Space>(A, variant.options));
+      const SolverCases<double, Space> cases(A, variant.options);
+      expect_exceptions_in_updates(cases);
+      if (variant.options.enqueue_updates)
+        expect_exceptions_in_enqueued_updates(cases);
       if (HasFailure()) return;
     }
 }

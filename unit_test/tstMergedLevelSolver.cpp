@@ -68,40 +68,34 @@ void expect_new_values(const Pattern& pattern, int levels, bool upper, Op op) {
   EXPECT_LE(error, (is_double ? 1e-11 : 1e-3) * size);
 }
 
-/// However many keys there are.
-TEST(GrowthWorkspace, HasRoomForWhatIsFound) {
+/// However many keys there are: arrays do not overlap, and what is cleared is
+/// what was found, and growth if that is asked for.
+TEST(GrowthWorkspace, HasRoomForAll) {
   using Memory = Kokkos::HostSpace;
   using Workspace = Detail::GrowthWorkspace<Memory>;
-  const auto expect_room = [](const Workspace& workspace, std::int64_t keys,
-                              const void* end) {
-    EXPECT_EQ(workspace.growth(), workspace.spread() + keys);
-    std::int64_t* const found = workspace.found();
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(found) % alignof(std::int64_t),
-              0u);
-    EXPECT_GE(static_cast<void*>(found),
-              static_cast<void*>(workspace.growth() + keys));
-    EXPECT_LE(static_cast<const void*>(found + Workspace::found_size), end);
-    // What is cleared is what was found, and growth where that is asked for.
-    std::fill(workspace.spread(), workspace.growth() + keys, 1.f);
-    found[0] = found[2] = 7;
-    workspace.clear_found(Kokkos::DefaultHostExecutionSpace());
-    EXPECT_EQ(found[0] + found[1] + found[2], 0);
-    EXPECT_EQ(workspace.growth()[keys - 1], 1.f);
-    workspace.clear_growth_and_found(Kokkos::DefaultHostExecutionSpace());
-    EXPECT_EQ(workspace.growth()[0], 0.f);
-    EXPECT_EQ(workspace.growth()[keys - 1], 0.f);
-    EXPECT_EQ(workspace.spread()[keys - 1], 1.f);
-  };
+  const Kokkos::DefaultHostExecutionSpace exec;
   for (std::int64_t keys = 1; keys < 6; ++keys) {
     Workspace workspace(keys);
     EXPECT_EQ(workspace.own_bytes(), 0u);
     workspace.reserve();
-    expect_room(workspace, keys,
-                reinterpret_cast<const char*>(workspace.spread()) +
-                    workspace.own_bytes());
-    const float* const spread = workspace.spread();
+    std::int64_t* const found = workspace.found();
+    float *const growth = workspace.growth(), *const spread =
+                                                  workspace.spread();
+    EXPECT_EQ(static_cast<void*>(growth), found + Workspace::found_size);
+    EXPECT_EQ(spread, growth + keys);
+    EXPECT_EQ(reinterpret_cast<const char*>(found) + workspace.own_bytes(),
+              reinterpret_cast<const char*>(spread + keys));
+    std::fill(growth, spread + keys, 1.f);
+    found[0] = found[2] = 7;
+    workspace.clear(exec, false);
+    EXPECT_EQ(found[0] | found[1] | found[2], 0);
+    EXPECT_EQ(growth[0], 1.f);
+    workspace.clear(exec, true);
+    EXPECT_EQ(growth[0], 0.f);
+    EXPECT_EQ(growth[keys - 1], 0.f);
+    EXPECT_EQ(spread[0], 1.f);
     workspace.reserve();
-    EXPECT_EQ(workspace.spread(), spread);
+    EXPECT_EQ(workspace.found(), found);
   }
 }
 

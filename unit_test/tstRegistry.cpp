@@ -233,6 +233,32 @@ TEST(Registry, GoesOnWhereARegisteredAlgorithmCantTakeTheValues) {
   RowByRow::takes_values = true;
 }
 
+/// Without level sets, there is no order for the algorithm that takes its
+/// place: it is made then.
+TEST(Registry, FindsLevelSetsForWhatTakesThePlaceOfAnAlgorithmWithoutAny) {
+  const System system;
+  RowByRow::needs_levels = false;
+  {
+    const auto solver = system.make(named(row_by_row()));
+    EXPECT_EQ(solver.report().algorithm, row_by_row());
+    EXPECT_EQ(solver.report().levels, 0);
+    system.expect_right(solver);
+  }
+  RowByRow::takes_values = false;
+  for (const bool enqueues : {false, true}) {
+    auto options = named(row_by_row());
+    options.enqueue_updates = enqueues;
+    auto solver = system.make(options);
+    EXPECT_EQ(solver.report().algorithm, Algorithm::sync_free);
+    system.expect_right(solver);
+    System other;
+    for (double& value : other.A.values) value *= -2;
+    solver.update_values(Space(), other.A.to_device<Matrix>());
+    other.expect_right(solver);
+  }
+  RowByRow::takes_values = RowByRow::needs_levels = true;
+}
+
 TEST(Registry, RefusesNamesThatAreTaken) {
   row_by_row();
   for (const char* name : {"", "blocks", "automatic", "row_by_row"}) {

@@ -93,28 +93,25 @@ TEST(TriangularSolver, SolvesNeitherWaitNorAllocateNorCopy) {
     }
 }
 
+struct AddUp {
+  KOKKOS_INLINE_FUNCTION void operator()(int i, int& sum) const { sum += i; }
+};
+
 /// Fences that Kokkos tells of where the host waits for the result of a
 /// reduction: two on CUDA.
 int fences_of_a_reduction() {
   const KokkosEvents events(Memory::name());
-  Detail::ValuesInspection result;
-  const Kokkos::View<const int*, Memory> none;
-  const Kokkos::View<int*, Memory> entries("entries", 10);
   const int before = events.so_far().fences;
-  Kokkos::parallel_reduce(
-      "one reduction", Kokkos::RangePolicy<Space>(0, 10),
-      Detail::InspectValues<double, Memory>{{},
-                                            {},
-                                            nullptr,
-                                            Detail::row_map_term(none),
-                                            Detail::entries_term(entries)},
-      result);
+  int sum = 0;
+  Kokkos::parallel_reduce("one reduction", Kokkos::RangePolicy<Space>(0, 10),
+                          AddUp(), sum);
   return events.so_far().fences - before;
 }
 
-/// What blocks of threads find is what a reduction finds: of several blocks
-/// with a ragged end, and of what stands in the last places.
-TEST(InspectValues, FindsTheSameByBlocks) {
+/// What a loop finds is what all teams find together, of several teams with a
+/// ragged end, and of what stands in the last places. What earlier kernels have
+/// found is taken along, and cleared.
+TEST(InspectValues, FindsWhatALoopFinds) {
   using Detail::ValuesInspection;
   const Space exec;
   const double tiny = std::numeric_limits<double>::denorm_min();
@@ -134,34 +131,31 @@ TEST(InspectValues, FindsTheSameByBlocks) {
       const auto values = Detail::to_device<double, Memory>("values", number);
       Detail::DiagonalPlaces<Memory> places;
       places.value_index = Detail::ValueIndex<Memory>("origin", origin, n);
-      using Look = Detail::InspectValues<double, Memory>;
-      const Look look{places,
-                      {},
-                      values.data(),
-                      Detail::row_map_term(index),
-                      Detail::entries_term(index)};
-      ValuesInspection whole, direct, by_blocks;
-      Detail::inspect_values_into<double>(exec, places, {}, values.data(),
-                                          index, index, whole);
-      direct = Detail::inspect_values<double>(exec, places, {}, values.data(),
-                                              index, index);
-      if constexpr (!Detail::is_gpu<Space>) {
-        constexpr int blocks = 7;
-        std::vector<ValuesInspection> found(blocks);
-        for (int b = 0; b < blocks; ++b)
-          Detail::InspectByBlocks<Look>{
-              look, found.data()}(Detail::OneThreadTeam(b, blocks));
-        for (const auto& part : found) Look::join_parts(by_blocks, part);
-      } else {
-        by_blocks = direct;
+      const Kokkos::View<ValuesInspection, Memory> earlier("earlier");
+      ValuesInspection before;
+      before.lost_row = 7;
+      before.spread_bits = 3;
+      Kokkos::deep_copy(earlier, before);
+      const auto found = Detail::inspect_values<double>(
+          exec, places, {}, values.data(), index, index, earlier.data());
+
+      ValuesInspection expected = before;
+      const Detail::IndexArray all(Kokkos::View<const int*, Kokkos::HostSpace>(
+          counted.data(), counted.size()));
+      for (int i = 0; i <= n; ++i) {
+        Detail::row_map_term(all).add<1>(i, 1, expected.row_map);
+        Detail::entries_term(all).add<1>(i, 1, expected.entries);
       }
-      for (const auto& found : {direct, by_blocks}) {
-        EXPECT_EQ(found.fingerprint(), whole.fingerprint());
-        EXPECT_EQ(found.zero_row, whole.zero_row);
-        EXPECT_EQ(found.divide, whole.divide);
-      }
-      EXPECT_EQ(whole.zero_row, last == 0 ? n - 1 : ValuesInspection::no_row);
-      EXPECT_EQ(whole.divide, last == 1 || last == 0 ? 0 : 1);
+      EXPECT_EQ(found.fingerprint(), expected.fingerprint());
+      EXPECT_EQ(found.zero_row, last == 0 ? n - 1 : ValuesInspection::no_row);
+      EXPECT_EQ(found.divide, last == 1 || last == 0 ? 0 : 1);
+      EXPECT_EQ(found.unscalable_row, ValuesInspection::no_row);
+      EXPECT_EQ(found.lost_row, 7);
+      EXPECT_EQ(found.spread_bits, 3);
+      ValuesInspection left;
+      Kokkos::deep_copy(left, earlier);
+      EXPECT_EQ(left.lost_row, ValuesInspection::no_row);
+      EXPECT_EQ(left.spread_bits, 0);
     }
 }
 

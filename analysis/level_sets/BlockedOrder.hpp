@@ -2,7 +2,6 @@
 #ifndef STRATA_ANALYSIS_LEVEL_SETS_BLOCKED_ORDER_HPP
 #define STRATA_ANALYSIS_LEVEL_SETS_BLOCKED_ORDER_HPP
 
-#include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/level_sets/UsedNumbers.hpp>
 #include <core/device/DeviceInfo.hpp>
@@ -97,12 +96,10 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_blocks(
   std::int64_t levels = 0;
   copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(stages.count, 1),
                &levels);
-  const auto& longest = order.sizes.longest_row;
   return order_by_known_levels(
       exec, graph, Kokkos::View<int*, Memory>(stages.new_level, n),
       static_cast<int>(levels), nullptr,
-      static_cast<int>(*std::max_element(longest.begin(), longest.end())),
-      within, pool);
+      static_cast<int>(order.sizes.longest_row_of_all()), within, pool);
 }
 
 }  // namespace Detail

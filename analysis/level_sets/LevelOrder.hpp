@@ -26,6 +26,13 @@ struct LevelSizes {
   /// Edges into the vertex of each level set that has most.
   std::vector<std::int64_t> longest_row;
 
+  /// Edges into the vertex that has most; 0 if there is none.
+  std::int64_t longest_row_of_all() const {
+    std::int64_t longest = 0;
+    for (const std::int64_t edges : longest_row)
+      longest = std::max(longest, edges);
+    return longest;
+  }
   int rows(int level) const {
     return static_cast<int>(level_map[level + 1] - level_map[level]);
   }

@@ -9,7 +9,6 @@
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ShareRecipes.hpp>
 #include <core/device/Warp.hpp>
-#include <core/matrix/InspectValues.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -151,7 +150,7 @@ struct FillMerged {
       if (lane == 0)
         rows.value_index.set(at, groups.graph.diagonal_value_index(v));
     }
-    if (lane == 0 && v == 0) ClearMergeFaults{rows.faults.data()}(0);
+    if (lane == 0 && v == 0) rows.findings(0) = {};
   }
 };
 

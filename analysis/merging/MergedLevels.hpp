@@ -235,9 +235,8 @@ class LevelMerger {
   /// So many of the vertices by depth, those from `first` on.
   void count_rows(std::int64_t first, std::int64_t rows, bool at_once) {
     using Lengths = LevelRowLengths<Memory>;
-    const auto& all = order_.sizes.longest_row;
     const ListLengths longest =
-        longest_lists(*std::max_element(all.begin(), all.end()), levels_);
+        longest_lists(order_.sizes.longest_row_of_all(), levels_);
     LevelGroups<Memory> known = groups();
     if (at_once) known.row_status = nullptr;
     replace_rows("Strata::MergedLevels::count", exec_, rows, mean_length(),
@@ -336,7 +335,7 @@ class LevelMerger {
     const auto take = [&](PlanStorage<Memory> storage) {
       rows.take(storage, num_rows(), graph_.num_edges() + num_rows(),
                 found_[MergeSums::recipe] * MergedRows<Memory>::word,
-                MergeFaults::size, num_values);
+                num_values);
       return static_cast<std::int64_t>(storage.bytes());
     };
     const std::int64_t bytes = take(PlanStorage<Memory>());

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <analysis/merging/MergedRecipe.hpp>
+#include <core/matrix/InspectValues.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <cstdint>
 
@@ -46,8 +47,8 @@ struct MergedRows {
   Detail::ValueIndex<MemorySpace> value_index;
   bool values_in_order = false, reversed = false, unit = false;
   std::int64_t last_value = 0;
-  /// MergeFaults, as before a look.
-  Kokkos::View<std::int64_t*, MemorySpace> faults;
+  /// One, as before a look at new values.
+  Kokkos::View<Detail::ValuesInspection*, MemorySpace> findings;
   /// Of a merged row: most other rows' coefficients, most dependencies.
   int most_coefficients = 0, most_dependencies = 0;
 
@@ -56,11 +57,11 @@ struct MergedRows {
   /// @param far  with recipe_of
   void take(Detail::PlanStorage<MemorySpace>& storage, std::int64_t vertices,
             std::int64_t numbers, std::int64_t recipe_bytes,
-            std::int64_t num_faults, std::int64_t num_values, bool far = true) {
+            std::int64_t num_values, bool far = true) {
     // Rounded up, so that nothing lies between the arrays.
     const std::int64_t even = (vertices + 1) / 2 * 2;
     storage.take(recipe_of, far ? even : 0);
-    storage.take(faults, num_faults);
+    storage.take(findings, 1);
     storage.take(value_index, values_in_order ? 0 : numbers, num_values);
     storage.take(begin_of, vertices + 1);
     storage.take(near_recipe_of, even);
@@ -68,8 +69,7 @@ struct MergedRows {
   }
   void take_again(Detail::PlanStorage<MemorySpace>& storage,
                   std::int64_t recipe_bytes, std::int64_t num_values) {
-    take(storage, num_vertices(), value_index.size(), recipe_bytes,
-         static_cast<std::int64_t>(faults.extent(0)), num_values,
+    take(storage, num_vertices(), value_index.size(), recipe_bytes, num_values,
          !all_near(recipe_bytes));
   }
   /// Whether near_recipe_of will do for so many bytes of recipes.
@@ -80,7 +80,7 @@ struct MergedRows {
   /// bytes from its beginning to the end of the last.
   unsigned char* first(std::int64_t recipe_bytes) const {
     return all_near(recipe_bytes)
-               ? reinterpret_cast<unsigned char*>(faults.data())
+               ? reinterpret_cast<unsigned char*>(findings.data())
                : reinterpret_cast<unsigned char*>(recipe_of.data());
   }
   std::size_t extent(std::int64_t recipe_bytes) const {
@@ -92,7 +92,7 @@ struct MergedRows {
            near_recipe_of.extent(0) * sizeof(unsigned short) +
            value_index.bytes() + recipe.extent(0) +
            begin_of.extent(0) * sizeof(int) +
-           faults.extent(0) * sizeof(std::int64_t);
+           findings.extent(0) * sizeof(Detail::ValuesInspection);
   }
 
   KOKKOS_FUNCTION int num_vertices() const {

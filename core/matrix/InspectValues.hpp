@@ -4,15 +4,16 @@
 
 #include <Strata_Error.hpp>
 #include <algorithm>
-#include <core/device/Atomics.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/PatternFingerprint.hpp>
 #include <core/matrix/ValueIndex.hpp>
-#include <core/memory/MemoryPool.hpp>
+#include <core/memory/ToDevice.hpp>
 #include <core/scalar/RealPart.hpp>
+#include <cstring>
 #include <limits>
+#include <string>
 
 namespace Strata {
 namespace Detail {
@@ -58,8 +59,7 @@ struct DiagonalPlaces {
 /// Entries that an algorithm divides by their row's diagonal beforehand, in
 /// records of one row: record r has `entries` of them, at r * entries and up of
 /// `value_index` (-1: none), and its row stands at record_row(r) on the
-/// diagonal
-/// (-1: there is none).
+/// diagonal (-1: there is none).
 template <class MemorySpace>
 struct ScaledEntries {
   Kokkos::View<const int*, MemorySpace> record_row;
@@ -67,36 +67,8 @@ struct ScaledEntries {
   int entries = 0;
 };
 
-/// What merging of level sets would do to accuracy, as words in device memory:
-/// the first row that can't be scaled, and the largest spread of a row (see
-/// kernels/triangular/merging/MergedGrowth.hpp) as the bits of a double, which
-/// compare as the numbers do. Where the same look is at the diagonal, zero_row
-/// and divide of ValuesInspection, too.
-struct MergeFaults {
-  enum : int { row, spread, zero, divide, size };
-};
-
-/// Numbers that are not negative compare as these do; 0 for what is no number.
-KOKKOS_INLINE_FUNCTION std::int64_t bits_of(double value) {
-  std::int64_t bits = 0;
-  if (value - value == 0) memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-/// Makes a word of MergeFaults the largest of what it is and of `bits` of all
-/// lanes of a warp, which all have to call it.
-/// @param leads  one lane of the warp
-template <int width>
-KOKKOS_INLINE_FUNCTION void raise_word(std::int64_t* word, bool leads,
-                                       std::int64_t bits) {
-  for (int mask = width / 2; mask > 0; mask /= 2) {
-    const std::int64_t other = lane_xor(bits, mask);
-    bits = other > bits ? other : bits;
-  }
-  // Few find a larger number than there is.
-  if (leads && bits > load_relaxed(word)) Kokkos::atomic_fetch_max(word, bits);
-}
-
-/// What a check finds out about a matrix before anything is overwritten.
+/// What a look at new values finds, before anything is overwritten: on the
+/// host, or in device memory for a later kernel.
 struct ValuesInspection {
   static constexpr std::int64_t no_row =
       std::numeric_limits<std::int64_t>::max();
@@ -105,97 +77,106 @@ struct ValuesInspection {
   /// First row with an entry that, divided by the diagonal, leaves the range of
   /// normal numbers although both are within.
   std::int64_t unscalable_row = no_row;
-  /// Sums of FingerprintTerm over row map and entries.
-  std::uint64_t row_map = 0, entries = 0;
   /// 1 if some diagonal value, or its reciprocal, is not a normal number.
   std::int64_t divide = 0;
-  /// MergeFaults.
+  /// If rows are merged: the first whose numbers leave that range, and the
+  /// largest spread of a row, merged or not (see MergedGrowth.hpp), as the bits
+  /// of a double, which compare as the numbers do.
   std::int64_t lost_row = no_row, spread_bits = 0;
+  /// Sums of FingerprintTerm over row map and entries.
+  std::uint64_t row_map = 0, entries = 0;
 
-  /// Largest spread of a row, merged or not; 0 where no rows are merged.
   double spread() const {
     double value;
     memcpy(&value, &spread_bits, sizeof(value));
     return value;
   }
-
   std::uint64_t fingerprint() const {
     return combine_fingerprints(row_map, entries);
   }
-};
-
-struct ClearMergeFaults {
-  std::int64_t* faults;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
-    faults[MergeFaults::row] = faults[MergeFaults::zero] =
-        ValuesInspection::no_row;
-    faults[MergeFaults::spread] = faults[MergeFaults::divide] = 0;
+  KOKKOS_INLINE_FUNCTION void join(const ValuesInspection& other) {
+    if (other.zero_row < zero_row) zero_row = other.zero_row;
+    if (other.unscalable_row < unscalable_row)
+      unscalable_row = other.unscalable_row;
+    if (other.divide > divide) divide = other.divide;
+    if (other.lost_row < lost_row) lost_row = other.lost_row;
+    if (other.spread_bits > spread_bits) spread_bits = other.spread_bits;
+    row_map += other.row_map;
+    entries += other.entries;
   }
 };
 
 /// Looks at the diagonal, at entries to be scaled and at the pattern in one
-/// pass. Index i stands for a place on the diagonal, a record, an offset and an
-/// entry, as far as there are so many.
+/// launch. Views without elements are left out.
+///
 /// @tparam Diagonal  DiagonalPlaces, or what has the same members
-template <class Scalar, class MemorySpace,
-          class Diagonal = DiagonalPlaces<MemorySpace>>
+/// @tparam Leave     leave(team, found): called by all threads of a team, the
+///                   first of which has what the team has found
+template <class Scalar, class MemorySpace, class Diagonal, class Leave>
 struct InspectValues {
-  using value_type = ValuesInspection;
+  static constexpr int threads = 256, width = 32;
+  static constexpr int teams_at_once = 4, items_of_a_thread = 8;
   Diagonal diagonal;
   ScaledEntries<MemorySpace> scaled;
   const Scalar* values;
   FingerprintTerm row_map, entries;
-  /// MergeFaults, taken along and cleared; null: there are none.
-  std::int64_t* merge_faults = nullptr;
+  Leave leave;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i,
-                                         ValuesInspection& found) const {
-    if (i == 0) take_merge_faults(found);
-    if (i < diagonal.size()) inspect_diagonals<1>(i, 1, found);
-    if (i < num_records()) inspect_record(i, found);
-    if (i < row_map.size()) row_map.add<1>(i, 1, found.row_map);
-    if (i < entries.size()) entries.add<1>(i, 1, found.entries);
+  /// Places on the diagonal, records, offsets or entries, whichever are most.
+  KOKKOS_INLINE_FUNCTION std::int64_t size() const {
+    const std::int64_t sizes[] = {diagonal.size(), num_records(),
+                                  row_map.size(), entries.size()};
+    std::int64_t most = 0;
+    for (const std::int64_t n : sizes) most = n > most ? n : most;
+    return most;
   }
-  /// All indices `first` + k * `stride` of every kind, several side by side.
-  KOKKOS_INLINE_FUNCTION void take(std::int64_t first, std::int64_t stride,
-                                   ValuesInspection& found) const {
-    constexpr int few = 4, many = 8;
-    for (std::int64_t i = first; i < row_map.size(); i += few * stride)
-      row_map.add<few>(i, stride, found.row_map);
-    for (std::int64_t i = first; i < entries.size(); i += many * stride)
-      entries.add<many>(i, stride, found.entries);
-    for (std::int64_t i = first; i < diagonal.size(); i += few * stride)
-      inspect_diagonals<few>(i, stride, found);
-    for (std::int64_t i = first; i < num_records(); i += stride)
-      inspect_record(i, found);
+  int teams(int multiprocessors) const {
+    constexpr std::int64_t share = threads * items_of_a_thread;
+    return static_cast<int>(std::clamp<std::int64_t>(
+        (size() + share - 1) / share, 1,
+        std::int64_t{teams_at_once} * multiprocessors));
   }
-  /// MergeFaults, by one thread.
-  KOKKOS_INLINE_FUNCTION void take_merge_faults(ValuesInspection& found) const {
-    if (!merge_faults) return;
-    found.lost_row = merge_faults[MergeFaults::row];
-    found.spread_bits = merge_faults[MergeFaults::spread];
-    const std::int64_t zero = merge_faults[MergeFaults::zero];
-    found.zero_row = zero < found.zero_row ? zero : found.zero_row;
-    if (merge_faults[MergeFaults::divide] > 0) found.divide = 1;
-    ClearMergeFaults{merge_faults}(0);
-  }
-  KOKKOS_INLINE_FUNCTION void init(ValuesInspection& value) const {
-    value = ValuesInspection();
-  }
-  KOKKOS_INLINE_FUNCTION void join(ValuesInspection& into,
-                                   const ValuesInspection& from) const {
-    join_parts(into, from);
-  }
-  // Kokkos before 4.0 joins in shared memory.
-  KOKKOS_INLINE_FUNCTION void join(
-      volatile ValuesInspection& into,
-      const volatile ValuesInspection& from) const {
-    join_parts(into, from);
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    ValuesInspection found;
+    const std::int64_t rank = team.league_rank(), league = team.league_size();
+    if (team.team_size() > 1) {
+      inspect(rank * team.team_size() + team.team_rank(),
+              league * team.team_size(), size(), found);
+      join_team(team, found);
+    } else {
+      // A host's thread looks at neighbours, in whole groups.
+      const std::int64_t groups = (size() + most_read - 1) / most_read;
+      const std::int64_t share = (groups + league - 1) / league * most_read;
+      inspect(rank * share, 1, (rank + 1) * share, found);
+    }
+    leave(team, found);
   }
 
  private:
+  /// Elements that are read side by side, at most.
+  static constexpr int most_read = 8;
+
   KOKKOS_INLINE_FUNCTION std::int64_t num_records() const {
     return static_cast<std::int64_t>(scaled.record_row.extent(0));
+  }
+  /// All indices `first` + k * `stride` below `end`, as far as there are such
+  /// places, records, offsets and entries.
+  KOKKOS_INLINE_FUNCTION void inspect(std::int64_t first, std::int64_t stride,
+                                      std::int64_t end,
+                                      ValuesInspection& found) const {
+    constexpr int few = 4, many = most_read;
+    const auto up_to = [end](std::int64_t size) {
+      return size < end ? size : end;
+    };
+    for (std::int64_t i = first; i < up_to(row_map.size()); i += few * stride)
+      row_map.add<few>(i, stride, found.row_map);
+    for (std::int64_t i = first; i < up_to(entries.size()); i += many * stride)
+      entries.add<many>(i, stride, found.entries);
+    for (std::int64_t i = first; i < up_to(diagonal.size()); i += few * stride)
+      inspect_diagonals<few>(i, stride, found);
+    for (std::int64_t i = first; i < up_to(num_records()); i += stride)
+      inspect_record(i, found);
   }
   /// Places `first` + u * `stride` with u < count, all read before any is
   /// looked at.
@@ -242,123 +223,73 @@ struct InspectValues {
       }
     }
   }
-
- public:
-  template <class Into, class From>
-  KOKKOS_INLINE_FUNCTION static void join_parts(Into& into, From& from) {
-    if (from.zero_row < into.zero_row) into.zero_row = from.zero_row;
-    if (from.unscalable_row < into.unscalable_row)
-      into.unscalable_row = from.unscalable_row;
-    into.row_map = into.row_map + from.row_map;
-    into.entries = into.entries + from.entries;
-    if (from.divide > into.divide) into.divide = from.divide;
-    if (from.lost_row < into.lost_row) into.lost_row = from.lost_row;
-    if (from.spread_bits > into.spread_bits)
-      into.spread_bits = from.spread_bits;
-  }
-};
-
-/// The same by blocks, each of which leaves what it has found in memory that
-/// the host can read.
-template <class Look>
-struct InspectByBlocks {
-  static constexpr bool awaits_previous = true;
-  static constexpr int threads = 256, width = 32;
-  static constexpr int blocks_at_once = 4, items_of_a_thread = 8;
-  Look look;
-  ValuesInspection* found;  // by block
-
+  /// Leaves what the team has found to its first thread.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+  KOKKOS_INLINE_FUNCTION static void join_team(const Team& team,
+                                               ValuesInspection& found) {
     constexpr int words = sizeof(ValuesInspection) / sizeof(std::int64_t);
     STRATA_IMPL_TEAM_SHARED std::int64_t of_warp[threads / width * words];
-    await_previous(team);
-    ValuesInspection mine;
-    look.take(
-        std::int64_t{team.league_rank()} * team.team_size() + team.team_rank(),
-        std::int64_t{team.league_size()} * team.team_size(), mine);
-    // A host's block is one thread.
-    for (int mask = team.team_size() < width ? 0 : width / 2; mask > 0;
-         mask /= 2) {
-      const ValuesInspection other = lane_xor(mine, mask);
-      Look::join_parts(mine, other);
-    }
+    for (int mask = width / 2; mask > 0; mask /= 2)
+      found.join(lane_xor(found, mask));
     if (team.team_rank() % width == 0)
-      memcpy(of_warp + team.team_rank() / width * words, &mine, sizeof(mine));
+      memcpy(of_warp + team.team_rank() / width * words, &found, sizeof(found));
     team.team_barrier();
     if (team.team_rank() != 0) return;
     for (int warp = 1; warp < team.team_size() / width; ++warp) {
       ValuesInspection other;
       memcpy(static_cast<void*>(&other), of_warp + warp * words, sizeof(other));
-      Look::join_parts(mine, other);
+      found.join(other);
     }
-    if (team.league_rank() == 0) look.take_merge_faults(mine);
-    found[team.league_rank()] = mine;
   }
 };
 
-/// Inspects diagonal, entries to be scaled and pattern in one launch, into
-/// `result`: host memory, for which the host waits, or a view in device memory.
-/// `merge_faults`, if any, are MergeFaults that earlier work on `exec` has
-/// found. Views without elements are left out; there must be something to look
-/// at.
-template <class Scalar, class ExecutionSpace, class Diagonal, class Result>
-void inspect_values_into(
-    const ExecutionSpace& exec, const Diagonal& diagonal,
-    const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
-    const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
-    Result&& result, std::int64_t* merge_faults = nullptr) {
-  using Memory = typename ExecutionSpace::memory_space;
-  const std::size_t work =
-      std::max({static_cast<std::size_t>(diagonal.size()),
-                scaled.record_row.extent(0), row_map.extent(0),
-                entries.extent(0), std::size_t{merge_faults != nullptr}});
-  Kokkos::parallel_reduce(
-      "Strata::InspectValues",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, static_cast<std::int64_t>(work)),
-      InspectValues<Scalar, Memory, Diagonal>{
-          diagonal, scaled, values, row_map_term(row_map),
-          entries_term(entries), merge_faults},
-      result);
-}
+/// Leaves what teams have found in memory that the host can read.
+struct LeaveToHost {
+  ValuesInspection* of_team;
+  ValuesInspection* earlier;  // see inspect_values
 
-/// The same into host memory, which it waits for. On CUDA the device writes
-/// there itself: a reduction of Kokkos' takes some 10 us more, and six times as
-/// long for large patterns.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team,
+                                         ValuesInspection& found) const {
+    if (team.team_rank() != 0) return;
+    if (team.league_rank() == 0 && earlier) {
+      found.join(*earlier);
+      *earlier = {};
+    }
+    of_team[team.league_rank()] = found;
+  }
+};
+
+/// Inspects diagonal, entries to be scaled and pattern in one launch, for which
+/// the host waits. On CUDA the device writes to the host's memory itself: a
+/// reduction of Kokkos' takes some 10 us more, and six times as long for large
+/// patterns.
+/// @param earlier  in device memory, what earlier kernels on `exec` have found:
+///                 taken along and cleared; null: nothing
 template <class Scalar, class ExecutionSpace, class Diagonal>
 ValuesInspection inspect_values(
     const ExecutionSpace& exec, const Diagonal& diagonal,
     const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
     const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
-    std::int64_t* merge_faults = nullptr) {
+    ValuesInspection* earlier = nullptr) {
+  using Run = InspectValues<Scalar, typename ExecutionSpace::memory_space,
+                            Diagonal, LeaveToHost>;
+  Run run{diagonal,
+          scaled,
+          values,
+          row_map_term(row_map),
+          entries_term(entries),
+          {nullptr, earlier}};
   ValuesInspection found;
-  const std::size_t work = std::max({static_cast<std::size_t>(diagonal.size()),
-                                     scaled.record_row.extent(0),
-                                     row_map.extent(0), entries.extent(0)});
-  if (work == 0 && !merge_faults) return found;
-  if constexpr (is_gpu<ExecutionSpace>) {
-    using Look =
-        InspectValues<Scalar, typename ExecutionSpace::memory_space, Diagonal>;
-    using Run = InspectByBlocks<Look>;
-    constexpr std::size_t share = Run::threads * Run::items_of_a_thread;
-    const std::size_t blocks = std::min<std::size_t>(
-        std::max<std::size_t>(1, (work + share - 1) / share),
-        std::size_t(Run::blocks_at_once) * num_multiprocessors(exec));
-    const auto memory = MemoryPool<HostVisibleSpace<ExecutionSpace>>::take(
-        "Strata::InspectValues", blocks * sizeof(ValuesInspection));
-    auto* const parts = reinterpret_cast<ValuesInspection*>(memory->data());
-    run_teams<Run::blocks_at_once, Run::threads>(
-        "Strata::InspectValues", exec, static_cast<int>(blocks),
-        Run{Look{diagonal, scaled, values, row_map_term(row_map),
-                 entries_term(entries), merge_faults},
-            parts});
-    exec.fence();
-    for (std::size_t b = 0; b < blocks; ++b) Look::join_parts(found, parts[b]);
-  } else {
-    inspect_values_into<Scalar>(exec, diagonal, scaled, values, row_map,
-                                entries, found, merge_faults);
-  }
+  if (run.size() == 0 && !earlier) return found;
+  const int teams = run.teams(num_multiprocessors(exec));
+  constexpr int words = sizeof(ValuesInspection) / sizeof(std::int64_t);
+  const HostWords<ExecutionSpace> memory(std::int64_t{teams} * words);
+  run.leave.of_team = reinterpret_cast<ValuesInspection*>(memory.data());
+  run_teams<Run::teams_at_once, Run::threads>("Strata::InspectValues", exec,
+                                              teams, run);
+  exec.fence();
+  for (int t = 0; t < teams; ++t) found.join(run.leave.of_team[t]);
   return found;
 }
 

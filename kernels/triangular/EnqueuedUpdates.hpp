@@ -3,7 +3,6 @@
 #define STRATA_KERNELS_TRIANGULAR_ENQUEUED_UPDATES_HPP
 
 #include <Strata_Types.hpp>
-#include <algorithm>
 #include <core/device/ActivePlan.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
@@ -12,61 +11,6 @@
 
 namespace Strata {
 namespace Detail {
-
-struct ClearUpdateWords {
-  UpdateWords* words;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const { words->clear(); }
-};
-
-/// InspectValues with its findings left in device memory, by teams of threads
-/// that each look at items of their own. Where nothing else is to be looked at,
-/// the last team decides.
-template <class Scalar, class MemorySpace>
-struct InspectEnqueued {
-  static constexpr int threads = 256, width = 32;
-  static constexpr int teams_at_once = 4, items_of_a_thread = 8;
-  InspectValues<Scalar, MemorySpace> look;
-  std::int64_t items;
-  UpdateWords* words;
-  DecideUpdate decide;
-  bool decides;
-
-  static int teams(std::int64_t items, std::int64_t most) {
-    constexpr std::int64_t share = threads * items_of_a_thread;
-    return static_cast<int>(std::min((items + share - 1) / share, most));
-  }
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    inspect(team);
-    if (decides) decide.after(team);
-  }
-
- private:
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void inspect(const Team& team) const {
-    ValuesInspection found;
-    const std::int64_t rank = team.league_rank(), size = team.league_size();
-    if (team.team_size() == 1) {
-      const std::int64_t share = (items + size - 1) / size;
-      const std::int64_t end =
-          items < (rank + 1) * share ? items : (rank + 1) * share;
-      for (std::int64_t i = rank * share; i < end; ++i) look(i, found);
-    } else {
-      look.take(rank * team.team_size() + team.team_rank(),
-                size * team.team_size(), found);
-      for (int mask = width / 2; mask > 0; mask /= 2) {
-        const ValuesInspection other = lane_xor(found, mask);
-        look.join_parts(found, other);
-      }
-      if (team.team_rank() % width != 0) return;
-    }
-    if (found.zero_row != ValuesInspection::no_row)
-      Kokkos::atomic_fetch_min(&words->zero_row, found.zero_row);
-    if (found.unscalable_row != ValuesInspection::no_row)
-      Kokkos::atomic_fetch_min(&words->unscalable_row, found.unscalable_row);
-    if (found.divide != 0) store_relaxed(&words->divide, std::int64_t{1});
-  }
-};
 
 /// Takes new values without a wait of the host, for a solver that has been
 /// made so (TriangularOptions::enqueue_updates).
@@ -104,15 +48,15 @@ class EnqueuedUpdates {
 
   /// @param fallback_plan  null: none is needed
   /// @param diag           unit: there is nothing to divide by
-  EnqueuedUpdates(const ExecutionSpace& exec, const Pointer& chosen,
-                  const FallbackPointer& fallback_plan, Diag diag)
+  EnqueuedUpdates(const Pointer& chosen, const FallbackPointer& fallback_plan,
+                  Diag diag)
       : chosen_(chosen),
         fallback_plan_(fallback_plan),
         unit_(diag == Diag::unit),
         words_(make_zeroed<Kokkos::View<UpdateWords*, Memory>>(
             "Strata::EnqueuedUpdates::words", 1)),
         status_("Strata::EnqueuedUpdates::status"),
-        multiprocessors_(num_multiprocessors(exec)) {
+        findings_(&words_.data()->found) {
     if (fallback_plan_) {
       chosen_->set_active_plan({&words_.data()->active_plan, 0});
       fallback_plan_->set_active_plan({&words_.data()->active_plan, 1});
@@ -125,25 +69,31 @@ class EnqueuedUpdates {
   ///                 before; may be null
   void enqueue(const ExecutionSpace& exec, const Scalar* values,
                const UpdateStatus* outside = nullptr) {
-    if (!has_values_) clear(exec);
     has_values_ = false;
     auto* const merging = chosen_->merging();
-    if (merging) merging->look(exec, values, true);
-    UpdateDecision<Scalar, Memory> decision{
-        {words_.data(), merging ? merging->faults() : nullptr, outside,
-         status_.data(), merging ? merging->limit() : GrowthLimit(),
-         fallback_plan_ != nullptr},
-        {}};
+    UpdateFindings& findings = merging ? merging->findings() : findings_;
+    if (merging)
+      merging->look(exec, values, true);
+    else
+      findings.begin_look(exec);
+    const UpdateDecision decision{words_.data(),
+                                  findings.place(),
+                                  outside,
+                                  status_.data(),
+                                  merging ? merging->longest_row() : 1,
+                                  fallback_plan_ != nullptr};
     // Over a diagonal of ones nothing leaves the range.
     const bool looked = unit_ || (merging && merging->sees_diagonal());
-    const bool inspected = !looked && inspect(exec, values, decision.decide);
+    const bool inspected = !looked && inspect(exec, values, decision);
+    PackTogether<Scalar, Memory> fallback{};
     if (fallback_plan_)
-      decision.fallback = fallback_plan_->packing(values, !unit_);
+      fallback = fallback_plan_->begin_packing(values, !unit_);
     if (merging)
-      merging->enqueue_decision(exec, values, decision);
+      merging->finish(exec, values, decision, fallback);
     else if (fallback_plan_ || !inspected)
-      decision.enqueue(exec);
-    // Else the last team of the look has decided (InspectEnqueued).
+      finish_update(exec, decision, fallback, NoGrowth());
+    // Else the last team of the look has decided (LeaveToDecision).
+    findings.set_taken();
     // The host does not know whether reciprocals are usable: without a fallback
     // plan solves divide.
     chosen_->enqueue_values(exec, values, !unit_ && !fallback_plan_,
@@ -181,38 +131,30 @@ class EnqueuedUpdates {
   static bool scales_entries(const SomeAlgorithm& chosen) {
     return chosen.scaled_entries().record_row.extent(0) > 0;
   }
-  void clear(const ExecutionSpace& exec) {
-    Kokkos::parallel_for("Strata::EnqueuedUpdates::clear",
-                         Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
-                         ClearUpdateWords{words_.data()});
-    if (chosen_->merging()) chosen_->merging()->clear_faults(exec);
-  }
   /// @returns whether there is anything to look at
   bool inspect(const ExecutionSpace& exec, const Scalar* values,
-               const DecideUpdate& decide) const {
-    using Run = InspectEnqueued<Scalar, Memory>;
-    const auto diagonal = chosen_->diagonal_places();
-    const auto& scaled = chosen_->scaled_entries();
-    const std::int64_t items =
-        std::max(diagonal.value_index.size(),
-                 static_cast<std::int64_t>(scaled.record_row.extent(0)));
+               const UpdateDecision& decision) const {
+    using Run =
+        InspectValues<Scalar, Memory, DiagonalPlaces<Memory>, LeaveToDecision>;
+    const Run run{chosen_->diagonal_places(),
+                  chosen_->scaled_entries(),
+                  values,
+                  row_map_term({}),
+                  entries_term({}),
+                  {decision, !fallback_plan_}};
+    if (run.size() == 0) return false;
     run_teams<Run::teams_at_once, Run::threads>(
         "Strata::EnqueuedUpdates::inspect", exec,
-        Run::teams(items, std::int64_t{Run::teams_at_once} * multiprocessors_),
-        Run{InspectValues<Scalar, Memory>{diagonal, scaled, values,
-                                          row_map_term({}), entries_term({})},
-            items, words_.data(), decide, !fallback_plan_});
-    return items > 0;
+        run.teams(num_multiprocessors(exec)), run);
+    return true;
   }
 
   Pointer chosen_;
   FallbackPointer fallback_plan_;
   bool unit_;
-  Kokkos::View<UpdateWords*, Memory> words_;  // one
+  Kokkos::View<UpdateWords*, Memory> words_;  // one, as UpdateWords()
   Kokkos::View<UpdateStatus, Memory> status_;
-  int multiprocessors_;
-  /// False at first, and after an exception, which may have kept words from
-  /// being cleared.
+  UpdateFindings findings_;  // unless the plan has a place for them
   bool has_values_ = false;
 };
 

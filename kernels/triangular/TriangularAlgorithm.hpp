@@ -3,7 +3,6 @@
 #define STRATA_KERNELS_TRIANGULAR_TRIANGULAR_ALGORITHM_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <algorithm>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/ActivePlan.hpp>
 #include <core/device/Launch.hpp>
@@ -57,12 +56,9 @@ struct TriangularAnalysis {
   const int* unmerged_rows() const {
     return unmerged.extent(0) > 0 ? unmerged.data() : nullptr;
   }
-  GrowthLimit limit_of_growth() const {
-    const auto& longest = order.sizes.longest_row;
-    return {rowwise_growth,
-            1. + double(longest.empty() ? 0
-                                        : *std::max_element(longest.begin(),
-                                                            longest.end()))};
+  /// Entries of the longest row, the diagonal included, once there is an order.
+  std::int64_t longest_row() const {
+    return 1 + order.sizes.longest_row_of_all();
   }
 
   /// Within a level set, a warp's lanes want rows of equal length; a host's
@@ -127,8 +123,7 @@ inline UnsuitableValues why_unsuitable(const ValuesInspection& values) {
   return found;
 }
 /// Whether merged rows break the contract of accuracy.
-inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
-                                       double limit) {
+inline UnsuitableValues why_unsuitable(const MergedGrowth& growth) {
   UnsuitableValues found;
   if (growth.rows_over == 0) return found;
   found.any = found.too_inaccurate = true;
@@ -137,7 +132,7 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth,
   why << "with merged level sets, rounding errors grow by up to "
       << std::setprecision(3) << growth.largest << " in " << growth.rows_over
       << (growth.rows_over == 1 ? " row" : " rows") << " (the first is row "
-      << growth.first_row << "), where " << limit << " is allowed";
+      << growth.first_row << "), where " << rowwise_growth << " is allowed";
   found.why = why.str();
   return found;
 }
@@ -297,6 +292,19 @@ class TriangularAlgorithm {
 
  private:
   bool has_values_ = false;
+};
+
+/// Makes a workspace as if there had been no solve, and clears findings.
+template <class Scalar, class MemorySpace>
+struct ResetWorkspace {
+  ResetNotReady<Scalar, MemorySpace> values;
+  Kokkos::View<unsigned*, MemorySpace> counters;
+  Kokkos::View<ValuesInspection*, MemorySpace> findings = {};  // one, or none
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i < static_cast<std::int64_t>(findings.extent(0))) findings(i) = {};
+    if (i < static_cast<std::int64_t>(counters.extent(0))) counters(i) = 0;
+    if (i < static_cast<std::int64_t>(values.buffer.extent(0))) values(i);
+  }
 };
 
 template <class Scalar, class ExecutionSpace>

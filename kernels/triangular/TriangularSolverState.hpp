@@ -260,21 +260,17 @@ class TriangularSolverState {
   /// Checks values before they are used; the host waits.
   ValuesInspection inspect(const ExecutionSpace& exec, const Matrix& A) const {
     auto* const merging = algorithm_->merging();
+    if (merging) merging->look(exec, A.values, false);
     try {
-      // An exception in an enqueued update has left its faults.
-      if (merging && updates_ && !updates_->has_values())
-        merging->clear_faults(exec);
-      if (merging) merging->look(exec, A.values, false);
-      return inspect_values<Scalar>(exec, algorithm_->diagonal_places(),
-                                    algorithm_->scaled_entries(), A.values,
-                                    A.row_map, A.entries,
-                                    merging ? merging->faults() : nullptr);
+      const auto found = inspect_values<Scalar>(
+          exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
+          A.values, A.row_map, A.entries,
+          merging ? merging->findings().place() : nullptr);
+      if (merging) merging->findings().set_taken();
+      return found;
     } catch (...) {
-      // The look has left its faults there.
-      if (merging) {
-        merging->clear_faults(exec);
-        exec.fence();
-      }
+      // The look may still read the caller's values.
+      exec.fence();
       throw;
     }
   }
@@ -290,12 +286,11 @@ class TriangularSolverState {
     const auto unsuitable = algorithm_->unsuitable(found);
     auto* const merging = algorithm_->merging();
     if (unsuitable.any || !merging) return unsuitable;
-    const auto& limit = merging->limit();
-    growth = found.spread() / limit.longest_row;
-    if (growth <= limit.limit) return unsuitable;
+    growth = found.spread() / merging->longest_row();
+    if (growth <= rowwise_growth) return unsuitable;
     const auto looked = merging->check_growth(exec, A.values, nullptr, false);
     growth = looked.largest;
-    return why_unsuitable(looked, limit.limit);
+    return why_unsuitable(looked);
   }
 
   void take_first_values(const ExecutionSpace& exec, const Matrix& A,
@@ -312,15 +307,6 @@ class TriangularSolverState {
         algorithm_->bytes() + (updates_ ? updates_->bytes() : 0);
   }
 
-  /// Makes what takes enqueued values for an algorithm that takes all.
-  /// @throws PlanMemoryError where there are not even some bytes for that
-  void make_updates_alone(const ExecutionSpace& exec,
-                          const TriangularOptions& options) {
-    updates_ = std::make_shared<Updates>(exec, algorithm_, nullptr, diag_);
-    const MemoryBudget budget(options.max_plan_bytes);
-    const std::size_t bytes = algorithm_->bytes() + updates_->bytes();
-    if (!budget.allows(bytes)) refuse_updates(budget, bytes);
-  }
   [[noreturn]] void refuse_updates(const MemoryBudget& budget,
                                    std::size_t bytes) const {
     throw PlanMemoryError("max_plan_bytes",
@@ -340,8 +326,16 @@ class TriangularSolverState {
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const TriangularOptions& options,
                     AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
+    using Fallback = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
+    const MemoryBudget budget(options.max_plan_bytes);
+    std::size_t bytes = 0;
+    const auto fits_with = [&](const std::shared_ptr<Fallback>& fallback) {
+      updates_ = std::make_shared<Updates>(algorithm_, fallback, diag_);
+      bytes = algorithm_->bytes() + updates_->bytes();
+      return budget.allows(bytes);
+    };
     if (!Updates::needs_fallback_plan(*algorithm_, diag_)) {
-      make_updates_alone(exec, options);
+      if (!fits_with(nullptr)) refuse_updates(budget, bytes);
       return true;
     }
     if (!algorithm_->reads_active_plan())
@@ -352,26 +346,18 @@ class TriangularSolverState {
                             "reading which plan is active",
                         "choose another algorithm, or override "
                         "reads_active_plan() in this one");
-    using Fallback = SyncFreeAlgorithm<Scalar, ExecutionSpace>;
     // A copy: memory of its order goes with the plan.
     TriangularAnalysis<ExecutionSpace> of_fallback = analysis;
     of_fallback.require_order(exec);
-    const MemoryBudget budget(options.max_plan_bytes);
-    std::size_t bytes = 0;
     for (const int columns : {options.max_right_hand_sides, 1}) {
-      updates_.reset();
-      updates_ = std::make_shared<Updates>(
-          exec, algorithm_,
-          std::make_shared<Fallback>(exec, of_fallback, columns), diag_);
-      bytes = algorithm_->bytes() + updates_->bytes();
-      if (budget.allows(bytes)) {
+      if (fits_with(std::make_shared<Fallback>(exec, of_fallback, columns))) {
         report_.reason +=
             "; with sync_free beside it, for values that it can't take";
         return true;
       }
+      updates_.reset();
       if (columns == 1) break;
     }
-    updates_.reset();
     if (options.algorithm != Algorithm::automatic &&
         (report_.merged_levels == 1 || options.merged_levels > 1))
       refuse_updates(budget, bytes);
@@ -382,7 +368,7 @@ class TriangularSolverState {
         " allowed";
     algorithm_.reset();
     if (report_.merged_levels > 1)
-      choice.forbid_merge(why);
+      choice.merge_at_most(1, why);
     else
       choice.rule_out(report_.algorithm, why);
     return false;
@@ -416,8 +402,7 @@ class TriangularSolverState {
     report_.crs_bytes = crs_bytes<Scalar>(columns, report_.entries);
     AlgorithmChoice<Scalar, ExecutionSpace> choice(exec, analysis, options,
                                                    report_);
-    report_.longest_row =
-        static_cast<std::int64_t>(analysis.limit_of_growth().longest_row);
+    report_.longest_row = analysis.longest_row();
     algorithm_ = choice.make();
     auto found = inspect(exec, A);
     fingerprint_ = found.fingerprint();
@@ -442,7 +427,7 @@ class TriangularSolverState {
         choice.merge_less(algorithm_, A.values, too_inaccurate);
       } else {
         algorithm_.reset();
-        choice.forbid_merge(unsuitable.why);
+        choice.merge_at_most(1, unsuitable.why);
       }
       algorithm_ = choice.make();
       found = inspect(exec, A);

@@ -15,36 +15,31 @@ namespace Detail {
 
 /// What kernels of an update pass on to each other and to solves.
 struct UpdateWords {
-  // What a look at the diagonal and at entries to be scaled has found, see
-  // ValuesInspection, and what one at merged rows has, see CheckGrowth. The
-  // team that decides clears them.
-  std::int64_t zero_row, unscalable_row, divide, growth[3];
+  // What a look at the diagonal and at entries to be scaled has found, unless
+  // the plan has a place for that (MergedUpdate); and what one at merged rows
+  // has, see CheckGrowth. The team that decides clears them.
+  ValuesInspection found;
+  std::int64_t growth[3] = {};
   // What has been decided: which plan is active, 0 for the chosen one and 1 for
   // the fallback plan, and whether there are no values to solve with.
-  int active_plan, failed;
+  int active_plan = 0, failed = 0;
   // Of the launch that decides: those that are done. The last one clears it.
-  unsigned teams_done;
-
-  KOKKOS_INLINE_FUNCTION void clear() {
-    zero_row = unscalable_row = ValuesInspection::no_row;
-    divide = growth[0] = growth[1] = growth[2] = 0;
-    teams_done = 0;
-  }
+  unsigned teams_done = 0;
 };
 
-/// Decides by what has been found. It is the decision that update_values makes
-/// on the host, with two differences: if a diagonal value has no usable
-/// reciprocal, the fallback plan solves, which divides; and so it does with all
-/// that update_values refuses but a zero on the diagonal.
+/// The decision on new values, by what has been found. It is the decision that
+/// update_values makes on the host, with two differences: if a diagonal value
+/// has no usable reciprocal, the fallback plan solves, which divides; and so it
+/// does with all that update_values refuses but a zero on the diagonal.
 ///
 /// The last team of a launch decides, whichever that is: nothing waits. Words
 /// that teams of that launch write are read by load_relaxed.
-struct DecideUpdate {
+struct UpdateDecision {
   UpdateWords* words;
-  std::int64_t* faults;         // MergeFaults of the chosen plan; may be null
+  ValuesInspection* found;
   const UpdateStatus* outside;  // of what made the values; may be null
   UpdateStatus* status;
-  GrowthLimit limit;
+  double longest_row;  // see CheckGrowth
   bool has_fallback;
 
   /// Called by all threads of each team of the launch, when the team has done
@@ -71,25 +66,15 @@ struct DecideUpdate {
   KOKKOS_INLINE_FUNCTION Findings findings() const {
     // All reads are under way before the first is needed.
     constexpr std::int64_t none = ValuesInspection::no_row;
-    const std::int64_t zero = load_relaxed(&words->zero_row);
-    const std::int64_t unscalable = load_relaxed(&words->unscalable_row);
-    const std::int64_t divide = load_relaxed(&words->divide);
-    const std::int64_t also =
-        faults ? load_relaxed(faults + MergeFaults::zero) : none;
-    const std::int64_t lost =
-        faults ? load_relaxed(faults + MergeFaults::row) : none;
-    const std::int64_t divides =
-        faults ? load_relaxed(faults + MergeFaults::divide) : 0;
-    const std::int64_t spread =
-        faults ? load_relaxed(faults + MergeFaults::spread) : 0;
+    const std::int64_t zero = load_relaxed(&found->zero_row);
+    const std::int64_t unscalable = load_relaxed(&found->unscalable_row);
+    const std::int64_t divide = load_relaxed(&found->divide);
+    const std::int64_t lost = load_relaxed(&found->lost_row);
+    const std::int64_t spread = load_relaxed(&found->spread_bits);
     const bool given = outside && outside->fault != UpdateFault::none;
-    Findings found;
-    found.zero_row = also < zero ? also : zero;
-    found.fails = given || found.zero_row != none;
-    found.suits = (divide | divides) == 0 && unscalable == none && lost == none;
-    found.may_grow =
-        faults && may_grow_beyond(spread, limit.longest_row, limit.limit);
-    return found;
+    return {zero, given || zero != none,
+            divide == 0 && unscalable == none && lost == none,
+            may_grow_too_much(spread, longest_row)};
   }
 
  private:
@@ -97,18 +82,40 @@ struct DecideUpdate {
     const std::int64_t grown = load_relaxed(&words->growth[1]);
     const Findings now = findings();
     const bool suits = now.suits && (!now.may_grow || grown == 0);
-    UpdateStatus found{UpdateFault::none, 0, -1};
+    UpdateStatus decided{UpdateFault::none, 0, -1};
     if (outside && outside->fault != UpdateFault::none)
-      found = *outside;
+      decided = *outside;
     else if (now.zero_row != ValuesInspection::no_row)
-      found = {UpdateFault::zero_diagonal, 0, now.zero_row};
-    words->clear();
-    if (faults) ClearMergeFaults{faults}(0);
-    const bool failed = found.fault != UpdateFault::none;
-    found.unmerged = has_fallback && !suits && !failed ? 1 : 0;
-    *status = found;
+      decided = {UpdateFault::zero_diagonal, 0, now.zero_row};
+    *found = {};
+    for (std::int64_t& word : words->growth) word = 0;
+    words->teams_done = 0;
+    const bool failed = decided.fault != UpdateFault::none;
+    decided.unmerged = has_fallback && !suits && !failed ? 1 : 0;
+    *status = decided;
     words->active_plan = has_fallback && (failed || !suits) ? 1 : 0;
     words->failed = failed ? 1 : 0;
+  }
+};
+
+/// For InspectValues: leaves what teams have found to the decision, which the
+/// last of them makes if `decides`.
+struct LeaveToDecision {
+  UpdateDecision decision;
+  bool decides;
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team,
+                                         const ValuesInspection& mine) const {
+    if (team.team_rank() == 0) {
+      ValuesInspection* const all = decision.found;
+      if (mine.zero_row != ValuesInspection::no_row)
+        Kokkos::atomic_fetch_min(&all->zero_row, mine.zero_row);
+      if (mine.unscalable_row != ValuesInspection::no_row)
+        Kokkos::atomic_fetch_min(&all->unscalable_row, mine.unscalable_row);
+      if (mine.divide != 0) store_relaxed(&all->divide, std::int64_t{1});
+    }
+    if (decides) decision.after(team);
   }
 };
 
@@ -120,30 +127,30 @@ struct NoGrowth {
   KOKKOS_INLINE_FUNCTION void take(const Team&, std::int64_t) const {}
 };
 
-/// In one launch, each by teams of their own: a look at the growth of merged
-/// rows, and the packing of the fallback plan, if that plan is to solve or may
-/// be. Then the decision.
+/// The launch that ends an update, each part by teams of its own: a look at the
+/// growth of merged rows, and the packing of the fallback plan, if that plan is
+/// to solve or may be. Then the decision.
 template <class Scalar, class MemorySpace, class Growth>
-struct PackAndDecide {
+struct FinishUpdate {
   using Pack = PackTogether<Scalar, MemorySpace>;
   Growth growth;
   int growth_teams;
   Pack fallback;
-  DecideUpdate decide;
+  UpdateDecision decision;
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     if (team.league_rank() < growth_teams)
       growth.take(team, team.league_rank());
-    else if (decide.has_fallback)
+    else if (decision.has_fallback)
       pack(team, team.league_rank() - growth_teams);
-    decide.after(team);
+    decision.after(team);
   }
 
  private:
   template <class Team>
   KOKKOS_INLINE_FUNCTION void pack(const Team& team, std::int64_t part) const {
-    const auto found = decide.findings();
+    const auto found = decision.findings();
     if (found.fails)
       invalidate(team, part);
     else if (!found.suits || found.may_grow)
@@ -161,44 +168,25 @@ struct PackAndDecide {
   }
 };
 
-/// The last step of an update but what the chosen plan packs after it.
-template <class Scalar, class MemorySpace>
-struct UpdateDecision {
-  DecideUpdate decide;
-  /// Of the fallback plan, if there is one.
-  PackTogether<Scalar, MemorySpace> fallback;
-
-  /// Where the chosen plan has no merged rows.
-  template <class ExecutionSpace>
-  void enqueue(const ExecutionSpace& exec) const {
-    enqueue_with(exec, NoGrowth());
-  }
-  /// @param rows, groups, workspace  see CheckGrowth
-  template <class ExecutionSpace, class Rows>
-  void enqueue(const ExecutionSpace& exec, const Rows& rows,
-               std::int64_t groups,
-               const GrowthWorkspace<MemorySpace>& workspace) const {
-    enqueue_with(exec, CheckGrowth<Scalar, ExecutionSpace, Rows>{
-                           rows, groups, workspace.spread(), workspace.growth(),
-                           decide.limit.longest_row, decide.limit.limit,
-                           decide.words->growth, nullptr, false,
-                           decide.faults + MergeFaults::spread});
-  }
-
- private:
-  template <class ExecutionSpace, class Growth>
-  void enqueue_with(const ExecutionSpace& exec, const Growth& growth) const {
-    using Run = PackAndDecide<Scalar, MemorySpace, Growth>;
-    using Pack = typename Run::Pack;
-    static_assert(!is_gpu<ExecutionSpace> || Growth::team_size == Pack::threads,
-                  "teams of one launch");
-    const int packing = decide.has_fallback ? fallback.teams() : 0;
-    // Someone has to decide.
-    const int teams = std::max(1, growth.teams() + packing);
-    run_teams<4, Pack::threads>("Strata::EnqueuedUpdates::decide", exec, teams,
-                                Run{growth, growth.teams(), fallback, decide});
-  }
-};
+/// Enqueues the last step of an update but what the chosen plan packs after it.
+/// @param fallback  of the fallback plan, if there is one
+/// @param growth    CheckGrowth, or NoGrowth
+template <class Scalar, class ExecutionSpace, class Growth>
+void finish_update(
+    const ExecutionSpace& exec, const UpdateDecision& decision,
+    const PackTogether<Scalar, typename ExecutionSpace::memory_space>& fallback,
+    const Growth& growth) {
+  using Run =
+      FinishUpdate<Scalar, typename ExecutionSpace::memory_space, Growth>;
+  constexpr int threads = Run::Pack::threads;
+  static_assert(!is_gpu<ExecutionSpace> || Growth::team_size == threads,
+                "teams of one launch");
+  const int packing = decision.has_fallback ? fallback.teams() : 0;
+  // Someone has to decide.
+  const int teams = std::max(1, growth.teams() + packing);
+  run_teams<4, threads>("Strata::EnqueuedUpdates::decide", exec, teams,
+                        Run{growth, growth.teams(), fallback, decision});
+}
 
 }  // namespace Detail
 }  // namespace Strata

@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_BLOCKS_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_BLOCKS_REGISTRATION_HPP
 
-#include <algorithm>
 #include <analysis/blocks/BlockOrder.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
@@ -40,10 +39,7 @@ class BlocksRegistration
     const auto solve = std::make_shared<Solve>(
         selection.exec, analysis, order, "Strata::Triangular::solve::blocks");
     auto& report = selection.report;
-    const auto& longest = order.sizes.longest_row;
-    if (!longest.empty())
-      report.longest_row =
-          1 + *std::max_element(longest.begin(), longest.end());
+    report.longest_row = 1 + order.sizes.longest_row_of_all();
     report.blocks = order.num_levels();
     report.block_runs = solve->num_launches();
     report.block_slots = solve->chunks().num_slots;

@@ -51,11 +51,11 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
   static constexpr int width = lane_width<ExecutionSpace>;
 
-  /// The packing of entries and diagonal, for solves that divide if `divide`,
-  /// in a launch of the caller's.
+  /// Has solves divide, or not, and returns what packs entries and diagonal for
+  /// that, in a launch of the caller's.
   /// @param invalid_flag  see PackDiagonal
-  PackTogether<Scalar, Memory> packing(const Scalar* values, bool divide,
-                                       const int* invalid_flag = nullptr) {
+  PackTogether<Scalar, Memory> begin_packing(
+      const Scalar* values, bool divide, const int* invalid_flag = nullptr) {
     this->divide_ = divide;
     return {{chunks_.value_index, values, value_, this->conjugated_},
             {this->diagonal_value_index_, values, this->diagonal_,
@@ -67,21 +67,14 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   ///                  that are longer get more lanes
   /// @param buffers   scalars of workspace for each row; where there are any,
   ///                  a counter goes with them
-  RowChunkAlgorithm(const ExecutionSpace& exec,
-                    const TriangularAnalysis<ExecutionSpace>& analysis,
-                    DependencyNumbering numbering, int max_steps,
-                    int buffers = 0)
-      : RowChunkAlgorithm(exec, analysis, analysis.graph, analysis.order,
-                          numbering, max_steps, buffers, {}) {}
-  /// The same for merged rows.
-  /// @param rows  which the plan is to hold besides, once it is known how many
-  ///              bytes their recipes take
+  /// @param coefficients, rows  of merged rows. The plan also holds `rows`,
+  ///                  once it is known how many bytes their recipes take
   RowChunkAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const DependencyGraph<Memory>& graph,
                     const LevelOrder<Memory>& order,
                     DependencyNumbering numbering, int max_steps, int buffers,
-                    const RowCoefficients<Memory>& coefficients,
+                    const RowCoefficients<Memory>& coefficients = {},
                     const MergedRows<Memory>& rows = {}) {
     Kokkos::View<Scalar*, Memory> diagonal;
     chunks_ = make_row_chunks_with(
@@ -128,7 +121,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,
             const int* invalid_flag) override {
-    const auto all = packing(values, this->divide_, invalid_flag);
+    const auto all = begin_packing(values, this->divide_, invalid_flag);
     run_teams<8, all.threads>("Strata::PackValues::rows", exec, all.teams(),
                               all);
   }
@@ -179,7 +172,7 @@ class LevelSetSolve : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
                 const TriangularAnalysis<ExecutionSpace>& analysis,
                 const LevelOrder<Memory>& order, const char* label)
       : Base(exec, analysis, analysis.graph, order, DependencyNumbering::row, 4,
-             0, {}),
+             0),
         label_(label) {
     const auto& map = this->chunks_.level_chunk_map;
     level_chunk_map_ =

@@ -395,10 +395,10 @@ struct MakeMergedValues {
   /// What InspectValues looks for on the diagonal.
   KOKKOS_INLINE_FUNCTION void inspect(int p, const Scalar& own) const {
     if (own == Scalar(0))
-      Kokkos::atomic_fetch_min(rows.faults.data() + MergeFaults::zero,
+      Kokkos::atomic_fetch_min(&rows.findings.data()->zero_row,
                                std::int64_t{user_row_at(row, p)});
     else if (!usable_reciprocal(own) || !usable_reciprocal(Scalar(1) / own))
-      store_relaxed(rows.faults.data() + MergeFaults::divide, std::int64_t{1});
+      store_relaxed(&rows.findings.data()->divide, std::int64_t{1});
   }
   /// The row's spread. It has a coefficient itself, and its entries nothing has
   /// rounded, and all is over its diagonal.
@@ -416,8 +416,8 @@ struct MakeMergedValues {
     const float kept = look.kept(
         (sums.spread(depth) + 0.5 * (depth + 1) * entries) / diagonal);
     if (any && lane.rank == 0) spread[user] = kept;
-    raise_word<width>(rows.faults.data() + MergeFaults::spread, warp_lane == 0,
-                      any && kept > 0 ? bits_of(double(kept)) : 0);
+    raise_spread<width>(&rows.findings.data()->spread_bits, warp_lane == 0,
+                        any ? kept : 0);
   }
 };
 

@@ -25,17 +25,21 @@ struct CheckedRow {
   const unsigned char* slots;  // of the recipe
 };
 
+/// How much the rounding errors of merged rows may grow, in units of the
+/// scalar's eps times the longest row: the factor of Accuracy::rowwise.
+constexpr double rowwise_growth = 100;
+
 /// Whether the growth of rows, of which the largest spread is known as bits_of
-/// it, may be over the limit: without a look at the rows.
-KOKKOS_INLINE_FUNCTION bool may_grow_beyond(std::int64_t spread_bits,
-                                            double longest_row, double limit) {
+/// it, may be over rowwise_growth: without a look at the rows.
+KOKKOS_INLINE_FUNCTION bool may_grow_too_much(std::int64_t spread_bits,
+                                              double longest_row) {
   double spread;
   memcpy(&spread, &spread_bits, sizeof(spread));
-  return !(spread / longest_row <= limit);
+  return !(spread / longest_row <= rowwise_growth);
 }
 
 /// How much larger than eps times the longest row the rounding errors of merged
-/// rows may be, row by row, and which rows are over that limit.
+/// rows may be, row by row, and which rows are over the limit, rowwise_growth.
 ///
 /// The residual of row i is -sum over j of l_ij e_j, where e_j is the error of
 /// those x_j that row i replaces, and of x_i itself: at most spread_j eps
@@ -64,7 +68,7 @@ struct CheckGrowth {
   std::int64_t groups;
   const float* spread;
   float* growth;  // by key
-  double longest_row, limit;
+  double longest_row;
   /// The largest growth, as bits_of, the number of rows over the limit, and the
   /// first of these in the user's order, as row_mark.
   std::int64_t* found;
@@ -87,8 +91,7 @@ struct CheckGrowth {
   /// Part `part` of what there are teams() of.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void take(const Team& team, std::int64_t part) const {
-    if (spread_bits && !may_grow_beyond(*spread_bits, longest_row, limit))
-      return;
+    if (spread_bits && !may_grow_too_much(*spread_bits, longest_row)) return;
     const std::int64_t first = part * team_groups;
     if constexpr (width == 1) {
       for (int g = 0; g < team_groups; ++g) run(first + g, 0);
@@ -114,7 +117,7 @@ struct CheckGrowth {
       const auto key = rows.key_of_coefficient(row, slot);
       sum += entry * double(spread[key]);
       if (spread[key] >= most_spread && entry > 0) unusable = 1;
-      if (first_only && double(growth[key]) > limit) after_another = 1;
+      if (first_only && double(growth[key]) > rowwise_growth) after_another = 1;
     }
     sum = lane_group_sum(sum, lanes);
     size = lane_group_sum(size, lanes);
@@ -123,7 +126,9 @@ struct CheckGrowth {
     after_another = lane_group_sum(after_another, lanes);
     if (row.coefficients == 0 || lane != 0) return;
     if (unmerged) {
-      if (after_another > 0 || !(double(growth[rows.key(row)]) > limit)) return;
+      if (after_another > 0 ||
+          !(double(growth[rows.key(row)]) > rowwise_growth))
+        return;
       unmerged[rows.vertex(row)] = RowStatus::stays;
       Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
       return;
@@ -141,7 +146,7 @@ struct CheckGrowth {
     const std::int64_t bits = bits_of(mean);
     // Few find a larger number than there is.
     if (bits > load_relaxed(found)) Kokkos::atomic_fetch_max(found, bits);
-    if (!(double(kept) > limit)) return;
+    if (!(double(kept) > rowwise_growth)) return;
     Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
     Kokkos::atomic_fetch_max(found + 2, row_mark(rows.user_row(row)));
   }
@@ -153,22 +158,11 @@ struct CheckGrowth {
   }
 };
 
-/// How much the rounding errors of merged rows may grow, in units of the
-/// scalar's eps times the longest row: the factor of Accuracy::rowwise.
-constexpr double rowwise_growth = 100;
-
-/// What plans of merged rows keep for the check: the growth that is allowed and
-/// the longest row, the diagonal included.
-struct GrowthLimit {
-  double limit = 0, longest_row = 1;
-};
-
-/// Spread and growth by key, and what CheckGrowth finds: in memory of an
-/// analysis, or in its own.
+/// What CheckGrowth finds, growth and spread by key, one after the other: in
+/// memory of an analysis, or in its own.
 template <class MemorySpace>
 class GrowthWorkspace {
  public:
-  /// Words of `found`.
   static constexpr int found_size = 3;
 
   GrowthWorkspace() = default;
@@ -176,55 +170,46 @@ class GrowthWorkspace {
   /// Memory of an analysis, which ends with that.
   template <class Pool>
   void borrow(Pool& pool) {
-    spread_ = pool.template take<float>(floats());
+    found_ = pool.template take<std::int64_t>(words());
   }
   /// Memory of its own, unless it has that.
   void reserve() {
     if (own_.extent(0) == 0)
-      own_ = make_unfilled<Kokkos::View<float*, MemorySpace>>(
-          "Strata::MergedGrowth::workspace", floats());
-    spread_ = own_.data();
+      own_ = make_unfilled<Kokkos::View<std::int64_t*, MemorySpace>>(
+          "Strata::MergedGrowth::workspace", words());
+    found_ = own_.data();
   }
-  std::size_t own_bytes() const { return own_.extent(0) * sizeof(float); }
-  float* spread() const { return spread_; }
-  float* growth() const { return spread_ + keys_; }
-  /// Behind the growth, aligned.
-  std::int64_t* found() const {
-    constexpr auto aligned = alignof(std::int64_t);
-    const auto end = reinterpret_cast<std::uintptr_t>(growth() + keys_);
-    return reinterpret_cast<std::int64_t*>((end + aligned - 1) / aligned *
-                                           aligned);
+  std::size_t own_bytes() const {
+    return own_.extent(0) * sizeof(std::int64_t);
   }
+  std::int64_t* found() const { return found_; }
+  float* growth() const {
+    return reinterpret_cast<float*>(found_ + found_size);
+  }
+  float* spread() const { return growth() + keys_; }
   /// Enqueued on `exec`.
+  /// @param and_growth  not only what is found
   template <class ExecutionSpace>
-  void clear_found(const ExecutionSpace& exec) const {
-    clear(exec, reinterpret_cast<unsigned char*>(found()));
-  }
-  /// Enqueued on `exec`.
-  template <class ExecutionSpace>
-  void clear_growth_and_found(const ExecutionSpace& exec) const {
-    clear(exec, reinterpret_cast<unsigned char*>(growth()));
-  }
-
- private:
-  std::int64_t floats() const {
-    constexpr std::int64_t of_word = sizeof(std::int64_t) / sizeof(float);
-    return 2 * keys_ + found_size * of_word + of_word - 1;
-  }
-  /// All bytes from `begin` to the end of `found`.
-  template <class ExecutionSpace>
-  void clear(const ExecutionSpace& exec, unsigned char* begin) const {
+  void clear(const ExecutionSpace& exec, bool and_growth) const {
     using Bytes = Kokkos::View<unsigned char*, MemorySpace,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     const auto* const end =
-        reinterpret_cast<unsigned char*>(found() + found_size);
+        reinterpret_cast<unsigned char*>(and_growth ? spread() : growth());
+    auto* const begin = reinterpret_cast<unsigned char*>(found_);
     Kokkos::deep_copy(exec, Bytes(begin, static_cast<std::size_t>(end - begin)),
                       static_cast<unsigned char>(0));
   }
 
+ private:
+  /// A key has two floats, as many bytes as a word.
+  std::int64_t words() const {
+    static_assert(2 * sizeof(float) == sizeof(std::int64_t), "");
+    return found_size + keys_;
+  }
+
   std::int64_t keys_ = 0;
-  Kokkos::View<float*, MemorySpace> own_;
-  float* spread_ = nullptr;
+  Kokkos::View<std::int64_t*, MemorySpace> own_;
+  std::int64_t* found_ = nullptr;
 };
 
 /// What CheckGrowth has found.
@@ -240,22 +225,18 @@ struct MergedGrowth {
 template <class Scalar, class ExecutionSpace, class Rows>
 MergedGrowth check_growth(
     const ExecutionSpace& exec, const Rows& rows, std::int64_t groups,
-    const GrowthLimit& limit,
+    double longest_row,
     const GrowthWorkspace<typename ExecutionSpace::memory_space>& workspace,
     int* unmerged = nullptr, bool first_only = false) {
   using Memory = typename ExecutionSpace::memory_space;
   using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
   // Rows that are not merged do not grow.
-  if (unmerged)
-    workspace.clear_found(exec);
-  else
-    workspace.clear_growth_and_found(exec);
+  workspace.clear(exec, !unmerged);
   const Check check{rows,
                     groups,
                     workspace.spread(),
                     workspace.growth(),
-                    limit.longest_row,
-                    limit.limit,
+                    longest_row,
                     workspace.found(),
                     unmerged,
                     first_only};

@@ -2,11 +2,13 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_NUMBERS_HPP
 #define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_NUMBERS_HPP
 
+#include <core/device/Atomics.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/matrix/PackValues.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
+#include <cstring>
 
 // What all kernels that make the numbers of merged rows have in common,
 // wherever the numbers go: see MakeMergedValues and MergedSubgraphValues.
@@ -115,6 +117,29 @@ KOKKOS_INLINE_FUNCTION float kept_spread(double spread) {
 }
 /// Growth that is not finite counts as this.
 constexpr double most_growth = 1e300;
+
+/// Numbers that are not negative compare as these do; 0 for what is no number.
+KOKKOS_INLINE_FUNCTION std::int64_t bits_of(double value) {
+  std::int64_t bits = 0;
+  if (value - value == 0) memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+/// Makes `largest` the largest of what it is and of the spreads of all lanes of
+/// a warp, as bits_of. All lanes have to call it.
+/// @param kept   the lane's spread; 0 and special_spread are left out
+/// @param leads  one lane of the warp
+template <int width>
+KOKKOS_INLINE_FUNCTION void raise_spread(std::int64_t* largest, bool leads,
+                                         float kept) {
+  std::int64_t bits = kept > 0 ? bits_of(double(kept)) : 0;
+  for (int mask = width / 2; mask > 0; mask /= 2) {
+    const std::int64_t other = lane_xor(bits, mask);
+    bits = other > bits ? other : bits;
+  }
+  // Few find a larger number than there is.
+  if (leads && bits > load_relaxed(largest))
+    Kokkos::atomic_fetch_max(largest, bits);
+}
 
 /// What the lanes that share a row find out while they make its coefficients.
 template <class Scalar>

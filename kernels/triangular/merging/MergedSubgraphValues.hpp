@@ -55,7 +55,7 @@ struct MergedSubgraphValues {
   Scalar* coefficient_value;
   // For a look.
   const unsigned* row;
-  std::int64_t* faults;
+  ValuesInspection* findings;
   float* spread;  // by permuted row
 
   int scratch_bytes() const {
@@ -331,16 +331,14 @@ struct MergedSubgraphValues {
     float found = 0;
     if (p >= 0 && lane.rank == 0) {
       if (look.lost)
-        Kokkos::atomic_fetch_min(faults + MergeFaults::row,
-                                 std::int64_t{row[p]});
+        Kokkos::atomic_fetch_min(&findings->lost_row, std::int64_t{row[p]});
       const int depth =
           lane.coefficients +
           rows.tasks_of(dependencies_of(p, lane)) * rows.record_entries + 3;
       found = look.kept(look.sums.spread(depth));
       spread[p] = found;
     }
-    raise_word<width>(faults + MergeFaults::spread, warp_lane == 0,
-                      found > 0 ? bits_of(double(found)) : 0);
+    raise_spread<width>(&findings->spread_bits, warp_lane == 0, found);
   }
   KOKKOS_INLINE_FUNCTION int dependencies_of(int p, const Lane& lane) const {
     return lane.coefficients > 1 ? static_cast<int>(rows.word(rows.word_map(p)))

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_UPDATE_HPP
 
 #include <kernels/triangular/UpdateDecision.hpp>
+#include <kernels/triangular/UpdateFindings.hpp>
 #include <kernels/triangular/merging/MergedGrowth.hpp>
 
 namespace Strata {
@@ -16,12 +17,15 @@ class MergedUpdate {
  public:
   using Memory = typename ExecutionSpace::memory_space;
 
-  /// Enqueues a look at new values, which finds faults() and each row's spread
-  /// and leaves the values that solves read as they are.
+  /// Enqueues a look at new values, which leaves what it has found in
+  /// findings() and each row's spread. It does not change the values that
+  /// solves read.
   /// @param in_place  the values that solves read may be lost, and recorded
   ///                  solves have to find the new ones
-  virtual void look(const ExecutionSpace& exec, const Scalar* values,
-                    bool in_place) = 0;
+  void look(const ExecutionSpace& exec, const Scalar* values, bool in_place) {
+    findings_.begin_look(exec);
+    enqueue_look(exec, values, in_place);
+  }
   /// Has solves read the values that the last look has made, if it makes any.
   /// @param divide  as in TriangularAlgorithm::set_values
   /// @returns false if values have to be packed instead
@@ -38,31 +42,27 @@ class MergedUpdate {
   virtual MergedGrowth check_growth(const ExecutionSpace& exec,
                                     const Scalar* values, int* unmerged,
                                     bool first_only) const = 0;
-  /// Enqueues the decision on the values of the last look.
-  virtual void enqueue_decision(
-      const ExecutionSpace& exec, const Scalar* values,
-      const UpdateDecision<Scalar, Memory>& decision) const = 0;
+  /// Enqueues finish_update for the values of the last look.
+  virtual void finish(const ExecutionSpace& exec, const Scalar* values,
+                      const UpdateDecision& decision,
+                      const PackTogether<Scalar, Memory>& fallback) const = 0;
 
   /// Whether a look at the diagonal is part of the look.
   bool sees_diagonal() const { return sees_diagonal_; }
-  /// MergeFaults.
-  std::int64_t* faults() const { return faults_; }
-  void clear_faults(const ExecutionSpace& exec) const {
-    Kokkos::parallel_for("Strata::MergedUpdate::clear_faults",
-                         Kokkos::RangePolicy<ExecutionSpace>(exec, 0, 1),
-                         ClearMergeFaults{faults_});
-  }
-  /// How much rounding errors of merged rows may grow.
-  const GrowthLimit& limit() const { return limit_; }
+  UpdateFindings& findings() { return findings_; }
+  /// Entries of the longest row of the matrix, the diagonal included.
+  double longest_row() const { return longest_row_; }
   /// Allocates what looks write to, unless that is done.
   void reserve() { growth_.reserve(); }
 
  protected:
   ~MergedUpdate() = default;
+  virtual void enqueue_look(const ExecutionSpace& exec, const Scalar* values,
+                            bool in_place) = 0;
 
   bool sees_diagonal_ = false;
-  std::int64_t* faults_ = nullptr;
-  GrowthLimit limit_;
+  UpdateFindings findings_;
+  double longest_row_ = 1;
   GrowthWorkspace<Memory> growth_;
 };
 
@@ -78,14 +78,19 @@ class MergedUpdateOf : public MergedUpdate<Scalar, ExecutionSpace> {
                             int* unmerged, bool first_only) const final {
     const auto rows = merged_rows(values);
     return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
-                                        this->limit_, this->growth_, unmerged,
-                                        first_only);
+                                        this->longest_row_, this->growth_,
+                                        unmerged, first_only);
   }
-  void enqueue_decision(
-      const ExecutionSpace& exec, const Scalar* values,
-      const UpdateDecision<Scalar, Memory>& decision) const final {
+  void finish(const ExecutionSpace& exec, const Scalar* values,
+              const UpdateDecision& decision,
+              const PackTogether<Scalar, Memory>& fallback) const final {
     const auto rows = merged_rows(values);
-    decision.enqueue(exec, rows, rows.num_groups(), this->growth_);
+    finish_update(
+        exec, decision, fallback,
+        CheckGrowth<Scalar, ExecutionSpace, RowsOf<Scalar, Memory>>{
+            rows, rows.num_groups(), this->growth_.spread(),
+            this->growth_.growth(), this->longest_row_, decision.words->growth,
+            nullptr, false, &decision.found->spread_bits});
   }
 
  protected:

@@ -16,11 +16,12 @@
 namespace Strata {
 namespace Detail {
 
-/// Values of a plan of chunks whose level sets are merged, in two buffers: the
-/// one that solves read, and the one that a look at new values makes them in.
-/// Good values swap the two. The first buffer is the plan's, and holds all
-/// values that are made in place. The second is allocated for the first update
-/// that the host waits for. Copies of an algorithm share this object.
+/// The values of a plan of chunks whose level sets are merged, in two buffers.
+/// Solves read the buffer current(). A look at new values makes them in the
+/// other one, or in the first if it looks in place; accept() makes that one
+/// current(). Nothing else writes to the buffers. The first is memory of the
+/// plan, the second is allocated by the first look for which the host waits
+/// after the analysis. All copies of the algorithm share this object.
 template <class Scalar, class ExecutionSpace>
 class MergedValues
     : public MergedUpdateOf<Scalar, ExecutionSpace, GrowthOfChunkRows> {
@@ -45,31 +46,24 @@ class MergedValues
         max_steps_(max_steps),
         conjugated_(analysis.conjugated) {
     this->sees_diagonal_ = true;
-    this->faults_ = rows_.faults.data();
-    this->limit_ = analysis.limit_of_growth();
+    this->findings_ = UpdateFindings(rows_.findings.data());
+    this->longest_row_ = double(analysis.longest_row());
     this->growth_ = GrowthWorkspace<Memory>(plan_.num_rows);
     this->growth_.borrow(analysis.work(exec));
   }
 
-  void look(const ExecutionSpace& exec, const Scalar* values,
-            bool in_place) override {
-    // The analysis is over.
-    if (current_ != none) this->reserve();
-    made_ = current_ == 0 && !in_place ? 1 : 0;
-    if (made_ == 1 && buffers_[1].diagonal.extent(0) == 0) allocate_second();
-    make(exec, values, true);
-  }
   bool accept(bool divide) override {
     if (divide) return false;
     current_ = made_;
     return true;
   }
-  /// Makes the values of the last look with the diagonal itself in place of its
-  /// reciprocals, for solves that divide. Waits for `exec`, as the host has
-  /// done after the look.
-  void make_to_divide(const ExecutionSpace& exec, const Scalar* values) {
+  /// Makes the values of the last look again, with the diagonal itself in place
+  /// of its reciprocals, and has solves, which then divide, read them. Waits
+  /// for `exec`.
+  void make_with_diagonal(const ExecutionSpace& exec, const Scalar* values) {
+    // Nobody takes what this finds again.
+    this->findings_.begin_look(exec);
     make(exec, values, false);
-    this->clear_faults(exec);
     exec.fence();
     current_ = made_;
   }
@@ -86,6 +80,14 @@ class MergedValues
  private:
   static constexpr int none = -1;
 
+  void enqueue_look(const ExecutionSpace& exec, const Scalar* values,
+                    bool in_place) override {
+    // The analysis is over.
+    if (current_ != none) this->reserve();
+    made_ = current_ == 0 && !in_place ? 1 : 0;
+    if (made_ == 1 && buffers_[1].diagonal.extent(0) == 0) allocate_second();
+    make(exec, values, true);
+  }
   void allocate_second() {
     Buffer second;
     second.value = make_unfilled<Kokkos::View<Scalar*, Memory>>(

@@ -7,7 +7,6 @@
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
 #include <kernels/triangular/selection/Selection.hpp>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -57,11 +56,6 @@ class AlgorithmRegistration {
   /// Bytes that its plan takes at least, without a workspace for more than one
   /// right-hand side.
   virtual std::size_t least_bytes(const PlanSizes& sizes) const = 0;
-  /// A plan of more than so many times the matrix is dropped, as is one that
-  /// takes more memory than allowed.
-  virtual double most_times_matrix(const Selection&, const Candidate&) const {
-    return std::numeric_limits<double>::infinity();
-  }
   /// @}
 
   /// @name Candidates
@@ -84,15 +78,13 @@ class AlgorithmRegistration {
   /// candidate with as many merged level sets, whose plan leaves these rows
   /// unmerged.
   virtual void consider_again(Selection&, int /*merged_levels*/) {}
-  /// Rules `inaccurate` out for the reason `why`, and adds a candidate with
-  /// `most` merged level sets at most in its place; false where there is none.
-  virtual bool consider_fewer_levels(Selection&, Candidate& /*inaccurate*/,
-                                     int /*most*/, const std::string& /*why*/) {
-    return false;
+  /// Rules out its candidates for the reason `why`, and adds one with `most`
+  /// merged level sets at most, 1: with none.
+  /// @returns how many that one has
+  virtual int merge_at_most(Selection&, int /*most*/,
+                            const std::string& /*why*/) {
+    return 1;
   }
-  /// Rules out its candidates, which have merged level sets, for the reason
-  /// `why`, and adds one without.
-  virtual void forbid_merging(Selection&, const std::string& /*why*/) {}
   /// @}
 
   /// The algorithm for an analysed matrix. It writes into `selection.report`

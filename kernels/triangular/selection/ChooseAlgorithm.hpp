@@ -93,8 +93,7 @@ class AlgorithmChoice {
     auto& analysis = selection_.analysis;
     auto& report = selection_.report;
     const int levels = report.merged_levels;
-    Candidate& inaccurate = *selection_.best();
-    Registration& chosen = *inaccurate.registration;
+    Registration& chosen = *selection_.best()->registration;
     // Each of them makes for one more level set in its group, at most.
     const std::int64_t groups = report.levels / levels + 1;
     if (turns_ < most_turns) {
@@ -120,23 +119,22 @@ class AlgorithmChoice {
     analysis.unmerged = {};
     report.unmerged_rows = 0;
     turns_ = 0;
-    if (!chosen.consider_fewer_levels(selection_, inaccurate, levels / 2, why))
-      return forbid_merge(why);
-    selection_.instead = why + ", so that fewer are merged";
-    if (!next_candidate()) use_last_resort();
+    merge_at_most(levels / 2, why);
   }
 
-  /// The candidate of the report's algorithm is made without merged level sets,
-  /// which can't be used with these values, of which `why` tells.
-  void forbid_merge(const std::string& why) {
+  /// The report's algorithm merges `most` level sets at most, 1: none. With
+  /// more, it can't be used with these values, of which `why` tells.
+  void merge_at_most(int most, const std::string& why) {
     const Algorithm chosen = selection_.report.algorithm;
     const Candidate& made = *selection_.best();
     selection_.forget_plan();
-    made.registration->forbid_merging(selection_, why);
+    const int merged = made.registration->merge_at_most(selection_, most, why);
     // Without merged level sets, it can't take these values at all.
     if (!made.ruled_out) return rule_out(chosen, why);
     if (!next_candidate()) use_last_resort();
-    selection_.instead = why + ", which rules out merged level sets";
+    selection_.instead =
+        why + (merged > 1 ? ", so that fewer are merged"
+                          : ", which rules out merged level sets");
   }
 
  private:
@@ -248,8 +246,7 @@ class AlgorithmChoice {
       candidate.bytes = made->bytes();
     }
     if (made && budget.allows(candidate.bytes)) {
-      const double times =
-          registration.most_times_matrix(selection_, candidate);
+      const double times = candidate.most_times_matrix;
       if (!(double(candidate.bytes) >
             times * double(selection_.report.crs_bytes)))
         return made;
@@ -285,18 +282,26 @@ class AlgorithmChoice {
   [[noreturn]] void refuse() const {
     const auto& budget = selection_.budget;
     const std::size_t least = selection_.sizes.of_substitution();
+    const std::string enough = std::to_string(least);
+    const std::string allows =
+        "allows " + std::to_string(budget.bytes()) + " bytes, ";
+    const std::string more =
+        "allow " + enough + " bytes or more, and leave the choice to automatic";
+    if (selection_.is_automatic())
+      throw PlanMemoryError("max_plan_bytes",
+                            allows + "the smallest plan takes " + enough, more,
+                            least, budget.bytes());
     const Candidate& named = selection_.last();
-    if (!selection_.is_automatic())
-      refuse_named_plan(budget, selection_.sizes,
-                        named.registration->algorithm(), named.bytes,
-                        named.made);
     throw PlanMemoryError(
         "max_plan_bytes",
-        "allows " + std::to_string(budget.bytes()) +
-            " bytes, the smallest plan takes " + std::to_string(least),
-        "allow " + std::to_string(least) +
-            " bytes or more, and leave the choice to automatic",
-        least, budget.bytes());
+        allows + to_string(named.registration->algorithm()) + " " +
+            selection_.needs(named),
+        budget.allows(least)
+            ? "allow as much, or set the option `algorithm` to automatic: "
+              "substitution takes " +
+                  enough + " bytes"
+            : more,
+        named.bytes, budget.bytes());
   }
 
   RegistrationList<Scalar, ExecutionSpace> registrations_;

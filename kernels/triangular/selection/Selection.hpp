@@ -12,6 +12,7 @@
 #include <kernels/triangular/merging/ChooseMergedLevels.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -35,6 +36,9 @@ struct Candidate {
   std::size_t bytes = 0;  ///< of the plan, or a lower bound on them
   bool made = false;  ///< whether the plan was made, and `bytes` are its own
   int merged_levels = 1;  ///< of `sync_free`
+  /// A plan of more than so many times the matrix is dropped, as is one that
+  /// takes more memory than allowed.
+  double most_times_matrix = std::numeric_limits<double>::infinity();
 };
 
 /// One matrix and the candidates for it, which the algorithms' registrations
@@ -139,7 +143,8 @@ class Selection {
       if (candidate.registration == &registration) rule_out(candidate, why);
   }
   static std::string needs(const Candidate& candidate) {
-    return bytes_needed(candidate.bytes, candidate.made);
+    return (candidate.made ? "takes " : "takes at least ") +
+           std::to_string(candidate.bytes) + " bytes";
   }
 
   /// Adds `sync_free` without merged level sets, which takes all values, where

@@ -2,12 +2,10 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 
-#include <algorithm>
 #include <analysis/level_sets/BlockedOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -33,13 +31,6 @@ class SyncFreeRegistration
     return sizes.of_rows() + sizes.of_entries() + sizes.of_chunks() +
            2 * static_cast<std::size_t>(sizes.rows) * sizes.scalar_bytes;
   }
-  /// Of a plan with merged level sets, unless the options name their number.
-  double most_times_matrix(const Selection& selection,
-                           const Candidate& candidate) const override {
-    return candidate.merged_levels == 1 || selection.levels_are_named()
-               ? std::numeric_limits<double>::infinity()
-               : most_made;
-  }
 
   void consider(Selection& selection) override {
     add(selection, !selection.may_merge()         ? 1
@@ -57,19 +48,15 @@ class SyncFreeRegistration
       add(selection, 1);
   }
 
-  bool consider_fewer_levels(Selection& selection, Candidate& inaccurate,
-                             int most, const std::string& why) override {
-    const int next =
-        selection.levels_are_named() ? most : selection.merging().fewer(most);
-    if (next < 2) return false;
-    selection.rule_out(inaccurate, why);
-    selection.forget_plan();
-    add(selection, next);
-    return true;
-  }
-  void forbid_merging(Selection& selection, const std::string& why) override {
+  int merge_at_most(Selection& selection, int most,
+                    const std::string& why) override {
     selection.rule_out_all(*this, why);
-    add(selection, 1);
+    const int next = most < 2 ? 1
+                     : selection.levels_are_named()
+                         ? most
+                         : selection.merging().fewer(most);
+    add(selection, next);
+    return next;
   }
 
   /// With a workspace for as many right-hand sides as there is memory for.
@@ -93,13 +80,15 @@ class SyncFreeRegistration
   }
 
  private:
-  /// Times the matrix.
-  static constexpr double most_made = 6;
+  /// Of a plan with merged level sets, unless the options name their number.
+  static constexpr double most_times_matrix = 6;
 
   void add(Selection& selection, int levels) {
-    selection
-        .add(*this, levels > 1 ? merged_levels_note(levels) : std::string())
-        .merged_levels = levels;
+    Candidate& added = selection.add(
+        *this, levels > 1 ? merged_levels_note(levels) : std::string());
+    added.merged_levels = levels;
+    if (levels > 1 && !selection.levels_are_named())
+      added.most_times_matrix = most_times_matrix;
   }
   static bool in_blocks(const Selection& selection) {
     return gains_by_blocks(selection.exec, selection.analysis.order.sizes,

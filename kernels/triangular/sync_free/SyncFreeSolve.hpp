@@ -16,20 +16,10 @@
 namespace Strata {
 namespace Detail {
 
-template <class Scalar, class MemorySpace>
-struct ResetSyncFree {
-  ResetNotReady<Scalar, MemorySpace> not_ready;
-  Kokkos::View<unsigned*, MemorySpace> counter;  // one
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i == 0) counter(0) = 0;
-    if (i < static_cast<std::int64_t>(not_ready.buffer.extent(0))) not_ready(i);
-  }
-};
-
-/// The same, and a copy of words beside it.
+/// ResetWorkspace, and a copy of words beside it.
 template <class Scalar, class MemorySpace>
 struct ResetAndCopy {
-  ResetSyncFree<Scalar, MemorySpace> reset;
+  ResetWorkspace<Scalar, MemorySpace> reset;
   const unsigned* from;
   unsigned* to;
   std::int64_t words;
@@ -81,7 +71,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   SyncFreeAlgorithm(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     int max_right_hand_sides)
-      : Base(exec, analysis, DependencyNumbering::permuted_row, max_steps, 2) {
+      : Base(exec, analysis, analysis.graph, analysis.order,
+             DependencyNumbering::permuted_row, max_steps, 2) {
     make_workspace(exec, analysis, max_right_hand_sides);
     reset_workspace(exec);
   }
@@ -181,7 +172,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     Kokkos::parallel_for(
         "Strata::SyncFree::reset",
         RangeOf<ExecutionSpace>(exec, 0, scalars_to_reset()),
-        ResetSyncFree<Scalar, Memory>{{this->buffers_}, this->counter_});
+        ResetWorkspace<Scalar, Memory>{{this->buffers_}, this->counter_});
   }
   std::int64_t scalars_to_reset() const {
     return std::max<std::int64_t>(
@@ -194,11 +185,9 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     rows_.chunk = this->chunks_.chunk;
     // A host's thread would have to take all pieces of a row itself.
     if constexpr (width > 1) {
-      const auto& longest = analysis.order.sizes.longest_row;
-      if (!longest.empty())
-        rows_ =
-            split_long_rows(exec, this->chunks_, width,
-                            *std::max_element(longest.begin(), longest.end()));
+      if (this->chunks_.num_rows > 0)
+        rows_ = split_long_rows(exec, this->chunks_, width,
+                                analysis.order.sizes.longest_row_of_all());
     }
     const std::int64_t n =
         std::int64_t{this->chunks_.num_rows} + rows_.num_sums;
@@ -243,7 +232,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   void pack(const ExecutionSpace& exec, const Scalar* values,
             const int* invalid_flag) override {
     if (merged_)
-      merged_->make_to_divide(exec, values);
+      merged_->make_with_diagonal(exec, values);
     else
       Base::pack(exec, values, invalid_flag);
   }

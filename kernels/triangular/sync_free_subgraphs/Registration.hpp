@@ -99,24 +99,16 @@ class SyncFreeSubgraphsRegistration
   }
 
   void consider_again(Selection& selection, int merged_levels) override {
-    selection.rule_out_all(*this, "made again with fewer merged rows");
-    merged_levels_ = merged_levels;
-    forget(selection);
-    consider_packed(selection);
+    merge_at_most(selection, merged_levels,
+                  "made again with fewer merged rows");
   }
-  bool consider_fewer_levels(Selection& selection, Candidate& inaccurate,
-                             int most, const std::string& why) override {
-    if (most < 2) return false;
-    selection.rule_out(inaccurate, why);
-    selection.forget_plan();
-    consider_again(selection, most);
-    return true;
-  }
-  void forbid_merging(Selection& selection, const std::string& why) override {
+  int merge_at_most(Selection& selection, int most,
+                    const std::string& why) override {
     selection.rule_out_all(*this, why);
-    merged_levels_ = 1;
+    merged_levels_ = std::max(1, most);
     forget(selection);
     consider_packed(selection);
+    return merged_levels_;
   }
 
   Pointer make(Selection& selection, const Candidate&) override {
@@ -144,13 +136,10 @@ class SyncFreeSubgraphsRegistration
     const auto& exec = selection.exec;
     const auto& analysis = selection.analysis;
     const PackingShape wanted = shape(selection, merged_levels_);
-    const auto& longest = analysis.order.sizes.longest_row;
     before_packing_ = selection.mark();
     auto packed = Solve::make_builder(
         exec, analysis.graph, analysis.order.level_of.data(),
-        selection.report.levels,
-        longest.empty() ? std::int64_t{analysis.graph.num_vertices}
-                        : *std::max_element(longest.begin(), longest.end()),
+        selection.report.levels, analysis.order.sizes.longest_row_of_all(),
         wanted, analysis.pool, analysis.order.vertex.data());
     if (!packed.possible()) return;
     selection.plans_begin_at(selection.mark());

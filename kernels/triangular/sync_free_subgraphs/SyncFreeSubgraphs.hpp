@@ -19,18 +19,6 @@
 namespace Strata {
 namespace Detail {
 
-template <class Scalar, class MemorySpace>
-struct ResetPackedSubgraphs {
-  ResetNotReady<Scalar, MemorySpace> not_ready;
-  Kokkos::View<unsigned*, MemorySpace> state;
-  Kokkos::View<std::int64_t*, MemorySpace> faults;  // may be empty
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i == 0 && faults.extent(0) > 0) ClearMergeFaults{faults.data()}(0);
-    if (i < static_cast<std::int64_t>(state.extent(0))) state(i) = 0;
-    if (i < static_cast<std::int64_t>(not_ready.buffer.extent(0))) not_ready(i);
-  }
-};
-
 /// Sub-graphs in one launch: see SyncFreeSubgraphSolve.
 ///
 /// Solves with one solver object share its workspace and must not overlap.
@@ -98,31 +86,30 @@ class SyncFreeSubgraphs
         packed_.merged.exist() ? 0 : packed_.num_rows;
     const auto coefficients =
         static_cast<std::int64_t>(packed_.merged.coefficient.extent(0));
-    const std::int64_t num_faults =
-        packed_.merged.exist() ? int{MergeFaults::size} : 0;
+    const int num_findings = packed_.merged.exist() ? 1 : 0;
     const std::size_t own =
         this->bytes() + packed_.diagonal_value_index.bytes() +
         packed_.row.extent(0) * 4 + SyncFreeState::size * 4 +
         static_cast<std::size_t>(diagonals + coefficients) * sizeof(Scalar) +
-        static_cast<std::size_t>(num_faults) * sizeof(std::int64_t);
+        num_findings * sizeof(ValuesInspection);
     const std::size_t room =
         std::min(max_workspace_bytes, max_bytes - std::min(own, max_bytes));
     export_columns_ = static_cast<int>(std::min<std::size_t>(
         max_right_hand_sides, std::max<std::size_t>(1, room / one)));
     Kokkos::View<Scalar*, Memory> diagonal;
-    Kokkos::View<std::int64_t*, Memory> faults;
+    Kokkos::View<ValuesInspection*, Memory> findings;
     storage_ = make_plan_storage<Memory>(
         exec, "Strata::SyncFreeSubgraphs", [&](PlanStorage<Memory>& storage) {
           storage.take(exports_, 2ll * export_columns_ * packed_.num_exports);
           storage.take(diagonal, diagonals);
           storage.take(coefficient_value_, coefficients);
-          storage.take(faults, num_faults);
+          storage.take(findings, num_findings);
           storage.take(state_, SyncFreeState::size + export_columns_);
         });
     this->set_rows(packed_.row, packed_.diagonal_value_index,
                    analysis.conjugated, diagonal);
     this->scaled_ = {packed_.record_row, packed_.value_index, packed_.entries};
-    reset(exec, faults);
+    reset(exec, findings);
     steps_in_scratch_ =
         (team_ == 0
              ? Kernel<0>::scratch_bytes(packed_.max_local, packed_.max_steps)
@@ -131,8 +118,8 @@ class SyncFreeSubgraphs
         team_scratch_bytes(exec);
     reserve_team(exec, 1, launch_scratch());
     if (packed_.merged.exist()) {
-      this->faults_ = faults.data();
-      this->limit_ = analysis.limit_of_growth();
+      this->findings_ = UpdateFindings(findings.data());
+      this->longest_row_ = double(analysis.longest_row());
       this->growth_ = GrowthWorkspace<Memory>(packed_.num_rows);
       this->growth_.borrow(analysis.work(exec));
     }
@@ -186,15 +173,15 @@ class SyncFreeSubgraphs
   }
 
  private:
-  /// The workspace as if there had been no solve, and faults cleared.
+  /// The workspace as if there had been no solve, and findings cleared.
   void reset(const ExecutionSpace& exec,
-             const Kokkos::View<std::int64_t*, Memory>& faults) const {
+             const Kokkos::View<ValuesInspection*, Memory>& findings) const {
     Kokkos::parallel_for(
         "Strata::SyncFreeSubgraphs::reset",
         RangeOf<ExecutionSpace>(exec, 0,
                                 static_cast<std::int64_t>(std::max(
                                     exports_.extent(0), state_.extent(0)))),
-        ResetPackedSubgraphs<Scalar, Memory>{{exports_}, state_, faults});
+        ResetWorkspace<Scalar, Memory>{{exports_}, state_, findings});
   }
   /// Bytes of scratch that a team asks for.
   std::size_t launch_scratch() const {
@@ -257,7 +244,7 @@ class SyncFreeSubgraphs
                     packed_.bytes.data(),
                     coefficient_value_.data(),
                     this->row_.data(),
-                    this->faults_,
+                    this->findings_.place(),
                     this->growth_.spread()};
       Kokkos::TeamPolicy<ExecutionSpace> policy(
           exec, (n + Run::team_rows - 1) / Run::team_rows, Run::threads);
@@ -279,7 +266,8 @@ class SyncFreeSubgraphs
             width / lanes,
             lanes};
   }
-  void look(const ExecutionSpace& exec, const Scalar* values, bool) override {
+  void enqueue_look(const ExecutionSpace& exec, const Scalar* values,
+                    bool) override {
     // The analysis is over.
     if (this->has_values()) this->reserve();
     run_recipes<false>("Strata::SyncFreeSubgraphs::look", exec, values);
@@ -307,7 +295,7 @@ class SyncFreeSubgraphs
            packed_.value_index.bytes() + packed_.merged.bytes() +
            (exports_.extent(0) + coefficient_value_.extent(0)) *
                sizeof(Scalar) +
-           (this->faults_ ? MergeFaults::size * sizeof(std::int64_t) : 0) +
+           (packed_.merged.exist() ? sizeof(ValuesInspection) : 0) +
            this->growth_.own_bytes() + state_.extent(0) * sizeof(unsigned);
   }
 

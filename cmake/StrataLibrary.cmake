@@ -12,7 +12,7 @@ target_compile_definitions(strata_header_only INTERFACE
   STRATA_ENABLE_CUDA_NATIVE=$<BOOL:${Strata_ENABLE_CUDA_NATIVE}>
   STRATA_ENABLE_LAPACK=$<BOOL:${Strata_HAS_LAPACK}>)
 target_link_libraries(strata_header_only INTERFACE
-  Kokkos::kokkos Kokkos::kokkoskernels ZLIB::ZLIB)
+  Kokkos::kokkos Kokkos::kokkoskernels)
 if(Strata_HAS_LAPACK)
   target_link_libraries(strata_header_only INTERFACE LAPACK::LAPACK)
 endif()

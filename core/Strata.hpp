@@ -4,9 +4,10 @@
 
 // Every public header of the library, but
 // Strata_KokkosKernelsPreconditioner.hpp, which is for callers of Kokkos
-// Kernels' gmres. Matrices to try solvers on are a library of their own:
-// Strata_Gallery.hpp, with CMake's target Strata::gallery. A program that uses
-// one solver compiles faster with that solver's header alone.
+// Kernels' gmres. Matrices to try solvers on, generated or read from files, are
+// a library of their own: Strata_Gallery.hpp, Strata_MatrixMarket.hpp and
+// Strata_MatrixMarketArray.hpp, with CMake's target Strata::gallery. A program
+// that uses one solver compiles faster with that solver's header alone.
 
 #include <Strata_BandMatrix.hpp>
 #include <Strata_BandOptions.hpp>
@@ -33,8 +34,6 @@
 #include <Strata_KrylovSolver.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_LevelSets.hpp>
-#include <Strata_MatrixMarket.hpp>
-#include <Strata_MatrixMarketArray.hpp>
 #include <Strata_MemoryPool.hpp>
 #include <Strata_Partition.hpp>
 #include <Strata_PerformanceModel.hpp>

@@ -60,6 +60,16 @@ struct GalleryValues {
   }
 };
 
+/// 6 on the diagonal and -1 beside it, in every row.
+struct PoissonValues {
+  template <class Scalar>
+  KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t row,
+                                           std::int64_t column,
+                                           std::int64_t) const {
+    return Scalar(row == column ? 6 : -1);
+  }
+};
+
 template <class Pattern>
 struct PatternRowLength {
   Pattern pattern;
@@ -70,10 +80,10 @@ struct PatternRowLength {
   }
 };
 
-template <class Scalar, class Pattern>
+template <class Scalar, class Pattern, class Values>
 struct FillPattern {
   Pattern pattern;
-  GalleryValues value;
+  Values value;
   IndexOutput row_map, entries;
   Scalar* values;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
@@ -82,7 +92,7 @@ struct FillPattern {
     std::int64_t k = begin;
     pattern(row, [&](std::int64_t column) {
       entries.set(k, column);
-      values[k] = value.operator()<Scalar>(row, column, length);
+      values[k] = value.template operator()<Scalar>(row, column, length);
       ++k;
     });
   }
@@ -94,9 +104,9 @@ using GalleryRows =
 
 /// Matrix of a closed-form pattern: rows counted, summed up, filled, with a
 /// thread a row.
-template <class Scalar, class ExecutionSpace, class Pattern>
+template <class Scalar, class ExecutionSpace, class Pattern, class Values>
 void build_from_pattern(const ExecutionSpace& exec, std::int64_t rows,
-                        const Pattern& pattern, const GalleryValues& value,
+                        const Pattern& pattern, const Values& value,
                         NewMatrix<Scalar>& made) {
   const IndexOutput row_map =
       made.make_row_map("Strata::Gallery::row_map", rows);
@@ -106,10 +116,10 @@ void build_from_pattern(const ExecutionSpace& exec, std::int64_t rows,
   const IndexOutput entries =
       made.make_entries("Strata::Gallery::entries", stored);
   Scalar* const values = made.make_values("Strata::Gallery::values", stored);
-  Kokkos::parallel_for(
-      "Strata::Gallery::fill::pattern",
-      GalleryRows<ExecutionSpace>(exec, 0, rows),
-      FillPattern<Scalar, Pattern>{pattern, value, row_map, entries, values});
+  Kokkos::parallel_for("Strata::Gallery::fill::pattern",
+                       GalleryRows<ExecutionSpace>(exec, 0, rows),
+                       FillPattern<Scalar, Pattern, Values>{
+                           pattern, value, row_map, entries, values});
   exec.fence();
 }
 

@@ -6,6 +6,7 @@
 #include <core/memory/MemoryErrors.hpp>
 #include <cstdlib>
 #include <gallery/GalleryEdges.hpp>
+#include <gallery/GalleryGraphs.hpp>
 #include <gallery/GalleryRandom.hpp>
 #include <gallery/GallerySphere.hpp>
 #include <gallery/GalleryStencils.hpp>
@@ -35,6 +36,12 @@ void fill_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
                      made);
   };
 
+  const auto cross = [&] {
+    return make_grid(s.n, s.n, s.n, [](int dx, int dy, int dz) {
+      return std::abs(dx) + std::abs(dy) + std::abs(dz) <= 1;
+    });
+  };
+
   switch (s.family) {
     case Family::grid2d:
       return from_pattern(make_grid(s.n, s.n, 1, [](int dx, int dy, int dz) {
@@ -44,9 +51,9 @@ void fill_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
       return from_pattern(
           make_grid(s.n, s.n, 1, [](int, int, int dz) { return dz == 0; }));
     case Family::grid3d:
-      return from_pattern(make_grid(s.n, s.n, s.n, [](int dx, int dy, int dz) {
-        return std::abs(dx) + std::abs(dy) + std::abs(dz) <= 1;
-      }));
+      return from_pattern(cross());
+    case Family::poisson:
+      return build_from_pattern(exec, rows, cross(), PoissonValues(), made);
     case Family::grid3d27:
       return from_pattern(
           make_grid(s.n, s.n, s.n, [](int, int, int) { return true; }));
@@ -77,8 +84,9 @@ void fill_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
     case Family::block_diagonal:
       return from_edges(
           BlockEdges<Memory>{seed, rows, s.m, Trials<Memory>(s.density)});
+    default:
+      return from_edges(ListedEdges<Memory>(gallery_graph(s, seed)));
   }
-  throw GalleryError(argument, "has no maker", "report this as a defect");
 }
 
 template <class Scalar, class ExecutionSpace>

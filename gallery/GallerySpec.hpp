@@ -3,6 +3,7 @@
 #define STRATA_GALLERY_GALLERY_SPEC_HPP
 
 #include <Strata_Error.hpp>
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
@@ -38,8 +39,34 @@ inline constexpr char gallery_grammar[] =
     "  arrow:N                 diagonal, last row and last column\n"
     "  random:NxK              K random columns a row below the diagonal\n"
     "  block_diagonal:CxS:D    C random blocks of S rows, density D\n"
-    "with whole numbers N, NX, NY, HALF, K, C, S >= 1, L >= 0, and densities "
-    "in (0, 1]";
+    "  poisson:N               7-point finite differences of -Laplace u, which "
+    "are\n"
+    "                          symmetric: N x N x N points\n"
+    "  box:NXxNYxNZ[:R]        each point with its R (1) nearest along each "
+    "axis\n"
+    "  elements:NXxNYxNZ:U     27-point grid of nodes with U unknowns each\n"
+    "  shuffled:NXxNYxNZ:U     the same, nodes in random order\n"
+    "  holed_band:NxH:PxM:D    band of H diagonals a side, density D, without "
+    "the first\n"
+    "                          M of each P rows\n"
+    "  deep:NxK:SxT:W          S level sets, T of them under way at a time, "
+    "about K\n"
+    "                          entries a row among the W rows before it\n"
+    "  long_rows:NxK:CxS:W     about K entries a row among the W rows before "
+    "it, and\n"
+    "                          C rows of S entries; long_last: those are the "
+    "last\n"
+    "  power_law:NxK           each row with K earlier ones, mostly those with "
+    "many\n"
+    "  mesh2d:NxK, mesh3d:NxK  N points of a square or cube, each with those "
+    "near it,\n"
+    "                          K on the average\n"
+    "  paths:NxS:WxC           paths of S rows that begin at earlier ones, W "
+    "rows back\n"
+    "                          at most; C % of the rows with one more\n"
+    "with whole numbers N, NX, NY, NZ, HALF, H, K, C, S, ... >= 1 (deep: K >= "
+    "2, paths:\n"
+    "C >= 0), L >= 0, and densities in (0, 1]";
 
 enum class Family {
   grid2d,
@@ -56,14 +83,28 @@ enum class Family {
   chain,
   arrow,
   random,
-  block_diagonal
+  block_diagonal,
+  poisson,
+  // Of GalleryGraphs.hpp.
+  box,
+  elements,
+  shuffled,
+  holed_band,
+  deep,
+  long_rows,
+  long_last,
+  power_law,
+  mesh2d,
+  mesh3d,
+  paths
 };
 
 /// A gallery name, understood. `n` is N, NX, L or C of the grammar; `m` is NY,
-/// HALF, K or S.
+/// HALF, K or S. Of graphs, `numbers` has all whole numbers in their order.
 struct GallerySpec {
   Family family;
   std::int64_t n = 0, m = 0;
+  std::vector<int> numbers;
   double density = 1;
   /// Exact number of rows and (for random families) expected number of
   /// entries; both may exceed what an index type holds.
@@ -105,7 +146,19 @@ class GalleryParser {
         {"chain", Family::chain},
         {"arrow", Family::arrow},
         {"random", Family::random},
-        {"block_diagonal", Family::block_diagonal}};
+        {"block_diagonal", Family::block_diagonal},
+        {"poisson", Family::poisson},
+        {"box", Family::box},
+        {"elements", Family::elements},
+        {"shuffled", Family::shuffled},
+        {"holed_band", Family::holed_band},
+        {"deep", Family::deep},
+        {"long_rows", Family::long_rows},
+        {"long_last", Family::long_last},
+        {"power_law", Family::power_law},
+        {"mesh2d", Family::mesh2d},
+        {"mesh3d", Family::mesh3d},
+        {"paths", Family::paths}};
     for (const Entry& entry : families)
       if (parts_[0] == entry.name) return arguments(entry.family);
     fail(parts_[0].empty() ? "no family is named"
@@ -145,6 +198,24 @@ class GalleryParser {
       fail("'" + text + "' is not two whole numbers joined by an x");
     spec.n = whole(text.substr(0, x), 1);
     spec.m = whole(text.substr(x + 1), 1);
+  }
+
+  /// The `count` numbers of a part of a graph's name.
+  void numbers(std::size_t part, int count, GallerySpec& spec,
+               std::int64_t least = 1) const {
+    const std::string& text = parts_[part];
+    std::size_t begin = 0;
+    for (int k = 0; k < count; ++k) {
+      const std::size_t end =
+          k + 1 < count ? text.find('x', begin) : text.size();
+      if (end == std::string::npos)
+        fail("'" + text + "' is not " + std::to_string(count) +
+             " whole numbers joined by an x");
+      const std::int64_t number = whole(text.substr(begin, end - begin), least);
+      if (number > INT32_MAX) fail("'" + text + "' is too large");
+      spec.numbers.push_back(static_cast<int>(number));
+      begin = end + 1;
+    }
   }
 
   double density(const std::string& text) const {
@@ -188,6 +259,20 @@ class GalleryParser {
         spec.n = whole(parts_[1], 0);
         if (spec.n > 28) fail("'" + parts_[1] + "' is too large");
         break;
+      case Family::box:
+      case Family::elements:
+      case Family::shuffled:
+      case Family::holed_band:
+      case Family::deep:
+      case Family::long_rows:
+      case Family::long_last:
+      case Family::power_law:
+      case Family::mesh2d:
+      case Family::mesh3d:
+      case Family::paths:
+        graph_arguments(spec);
+        graph_size(spec);
+        return spec;
       default:
         expect_parts(2);
         spec.n = whole(parts_[1], 1);
@@ -196,7 +281,92 @@ class GalleryParser {
     return spec;
   }
 
-  static void size(GallerySpec& spec) {
+  void graph_arguments(GallerySpec& spec) const {
+    switch (spec.family) {
+      case Family::box:
+        expect_parts(parts_.size() == 2 ? 2 : 3);
+        numbers(1, 3, spec);
+        if (parts_.size() == 3)
+          numbers(2, 1, spec);
+        else
+          spec.numbers.push_back(1);
+        return;
+      case Family::elements:
+      case Family::shuffled:
+        expect_parts(3);
+        numbers(1, 3, spec);
+        return numbers(2, 1, spec);
+      case Family::power_law:
+      case Family::mesh2d:
+      case Family::mesh3d:
+        expect_parts(2);
+        return numbers(1, 2, spec);
+      case Family::paths:
+        expect_parts(3);
+        numbers(1, 2, spec);
+        return numbers(2, 2, spec, 0);
+      default:
+        expect_parts(4);
+        numbers(1, 2, spec);
+        numbers(2, 2, spec);
+        if (spec.family == Family::holed_band)
+          spec.density = density(parts_[3]);
+        else
+          numbers(3, 1, spec);
+    }
+  }
+
+  void graph_size(GallerySpec& spec) const {
+    const auto& at = spec.numbers;
+    const double n = at[0];
+    spec.rows = n;
+    switch (spec.family) {
+      case Family::box: {
+        const double ny = at[1], nz = at[2];
+        spec.rows = n * ny * nz;
+        spec.entries = spec.rows;
+        for (int d = 1; d <= at[3] && d < std::max({at[0], at[1], at[2]}); ++d)
+          spec.entries += 2 * (std::max(n - d, 0.) * ny * nz +
+                               n * std::max(ny - d, 0.) * nz +
+                               n * ny * std::max(nz - d, 0.));
+        break;
+      }
+      case Family::elements:
+      case Family::shuffled: {
+        const double ny = at[1], nz = at[2], unknowns = at[3];
+        spec.rows = n * ny * nz * unknowns;
+        spec.entries =
+            (3 * n - 2) * (3 * ny - 2) * (3 * nz - 2) * unknowns * unknowns;
+        break;
+      }
+      case Family::holed_band:
+        spec.entries = n * (1 + 2 * spec.density * at[1] *
+                                    std::max(1 - double(at[3]) / at[2], 0.));
+        break;
+      case Family::deep:
+        if (at[1] < 2) fail("a row of deep has two entries at least");
+        spec.entries = n * (2. * at[1] - 1);
+        break;
+      case Family::long_rows:
+      case Family::long_last:
+        if (at[2] >= at[0]) fail("there are more long rows than rows");
+        spec.entries = n * (2. * at[1] - 1) + 2. * at[2] * at[3];
+        break;
+      case Family::power_law:
+        spec.entries = n * (2. * at[1] + 1);
+        break;
+      case Family::mesh2d:
+      case Family::mesh3d:
+        spec.entries = n * (1. + at[1]);
+        break;
+      default:
+        if (at[2] < 1) fail("a path begins one row back at least");
+        spec.entries = n * (3 + 0.02 * at[3]);
+    }
+    if (spec.rows > INT32_MAX) fail("has more than 2147483647 rows");
+  }
+
+  void size(GallerySpec& spec) const {
     const auto n = static_cast<double>(spec.n), m = static_cast<double>(spec.m);
     const auto grid = [&](double rows, double entries) {
       spec.rows = rows;
@@ -208,6 +378,7 @@ class GalleryParser {
       case Family::grid2d9:
         return grid(n * n, (3 * n - 2) * (3 * n - 2));
       case Family::grid3d:
+      case Family::poisson:
         return grid(n * n * n, n * n * n + 6 * n * n * (n - 1));
       case Family::grid3d27:
         return grid(n * n * n, (3 * n - 2) * (3 * n - 2) * (3 * n - 2));
@@ -235,6 +406,8 @@ class GalleryParser {
         return grid(n, n + 2 * n * m);
       case Family::block_diagonal:
         return grid(n * m, n * m + n * m * (m - 1) * spec.density);
+      default:
+        fail("its size is not known");
     }
   }
 

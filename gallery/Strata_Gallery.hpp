@@ -40,15 +40,16 @@ void make_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
 ///
 /// The diagonal is stored, rows are sorted and strictly diagonally dominant,
 /// and the pattern is symmetric except for `lattice`, which is one-way like the
-/// matrix it stands for. Values are not symmetric, so a transposed use shows.
-/// Pattern and values depend on `spec` and `seed` alone: every backend makes
-/// the same bits.
+/// matrix it stands for. Values are not symmetric, so a transposed use shows;
+/// `poisson` is symmetric, and only weakly dominant. Pattern and values depend
+/// on `spec` and `seed` alone: every backend makes the same bits.
 ///
 /// Raises GalleryError for a name that can't be understood and, before any
 /// allocation, IndexOverflowError where the index types of CrsMatrix can't
 /// count the rows or (expected) entries; MemoryError.
 /// Cost: two to five passes over the entries; random families also sort each
-/// row, and hold the entries' columns twice.
+/// row, and hold the entries' columns twice. One thread of the host draws the
+/// graphs from `box` on.
 template <class CrsMatrix>
 CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
                   const std::string& spec, std::uint64_t seed = 1) {

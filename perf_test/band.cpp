@@ -27,7 +27,7 @@ std::vector<BandResult> planned(const BandPerfOptions& options) {
                     "/rhs:" + std::to_string(rhs);
         r.algorithm = algorithm;
         r.scalar = options.scalar;
-        r.own = starts_with(algorithm, "strata");
+        r.own = is_stratas(algorithm);
         r.reference = starts_with(algorithm, "row_by_row");
         results.push_back(r);
       }

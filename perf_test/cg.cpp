@@ -125,7 +125,7 @@ int run_all(const Options& options, std::ostream& people) {
       result.matrix = "poisson:" + std::to_string(size);
       result.algorithm = algorithm;
       result.scalar = options.scalar;
-      result.own = is_own_cg(algorithm);
+      result.own = is_stratas(algorithm);
       program.results.push_back(result);
     }
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {

@@ -21,8 +21,7 @@ std::string factorization_usage() {
 beside their peers.
 
   --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
-  --gallery SPEC     a made matrix (see below), or poisson:N, the 7-point
-                     Poisson matrix of N x N x N points; may be repeated
+  --gallery SPEC     a made matrix (see below); may be repeated
   --factorisation F  ilu0 (default) | ic0, for Hermitian matrices
   --diagonal D       dominant (default): the diagonal becomes the sum of the
                      moduli of the row's other entries plus one, where it is
@@ -109,7 +108,7 @@ Columns<FactorizationResult> columns() {
 
 int run_all(const Options& options, std::ostream& people) {
   Program<FactorizationResult> program{
-      planned_results<FactorizationResult>(options, is_own_factorization),
+      planned_results<FactorizationResult>(options, is_stratas),
       columns(),
       &FactorizationResult::numeric_us,
       options.table_file,

@@ -23,8 +23,7 @@ matrix has new values, by one Krylov method with our preconditioner and with its
 peers.
 
   --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
-  --gallery SPEC     a made matrix (see below), or poisson:N, the 7-point
-                     Poisson matrix of N x N x N points; may be repeated
+  --gallery SPEC     a made matrix (see below); may be repeated
   --values V         dominant (default): the diagonal becomes the sum of the
                      moduli of the row's other entries plus one | as_is |
                      laplacian: -1 beside the diagonal, on it the number of
@@ -183,7 +182,7 @@ int run_all(const Options& options, std::ostream& people) {
                     kind = name_of(settings.kind),
                     steps = std::to_string(settings.steps);
   Program<KrylovPerfResult> program{
-      planned_results<KrylovPerfResult>(options, is_own_preconditioner),
+      planned_results<KrylovPerfResult>(options, is_stratas),
       columns(settings),
       &KrylovPerfResult::total_us,
       options.table_file,

@@ -34,11 +34,11 @@ std::string spmv_usage() {
   return R"(strata_perf_spmv: times y = A x, ours beside its peers.
 
   --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
-  --gallery SPEC     a made matrix (see below), or poisson:N, the 7-point
-                     Poisson matrix of N x N x N points; may be repeated
+  --gallery SPEC     a made matrix (see below); may be repeated
   --factor F         multiply by that triangle of the matrix, or of its
                      incomplete LU: lower | upper | ilu0-l | ilu0-u
-  --reorder level    rows and columns in the order of level sets before that
+  --reorder O        rows and columns in that order before: reverse, random, rcm,
+                     dissection, level (of level sets) or colours
   --algorithms LIST  comma separated; default all but crs:
                      strata, strata_columns (no diagonals), strata_blocks (ELL
                      blocks of a triangle, with --factor), crs (a thread a
@@ -84,7 +84,7 @@ Options parse(int& argc, char** argv) {
     } else if (flag == "--factor") {
       options.settings.factor = factor_from_string(value);
     } else if (flag == "--reorder") {
-      options.settings.reorder = reorder_from_string(value);
+      options.settings.reorder = order_from_string(value);
     } else {
       options.vectors.clear();
       for (const auto& part : list_parts(value))
@@ -97,7 +97,7 @@ Options parse(int& argc, char** argv) {
   };
   if (!chosen) leave_out("crs");
   if (!options.settings.factor) {
-    if (options.settings.reorder != Reorder::none)
+    if (options.settings.reorder != GalleryOrder::natural)
       throw OptionError("--reorder", "goes with --factor", "see --help");
     if (chosen &&
         std::find(names.begin(), names.end(), "strata_blocks") != names.end())
@@ -145,7 +145,7 @@ std::vector<SpmvResult> planned(const Options& options) {
         result.scalar = options.scalar;
         result.vectors = vectors;
         result.variant = "vectors:" + std::to_string(vectors);
-        result.own = is_own_spmv(algorithm);
+        result.own = is_stratas(algorithm);
         results.push_back(result);
       }
   return results;

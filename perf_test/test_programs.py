@@ -117,7 +117,7 @@ def run_sptrsv():
     factor = {"float": "lower", "double": "upper", "complex_float": "ilu0-l",
               "complex_double": "ilu0-u"}[SCALAR]
     factor = "ilu0-l" if PROGRAM == "demo" else factor
-    rhs, reorder = (3, "level") if "complex" in SCALAR else (1, "none")
+    rhs, reorder = (3, "level") if "complex" in SCALAR else (1, "natural")
     ran = measure("--gallery", "grid2d:12", "--gallery=block_diagonal:4x60:0.1", "--matrix",
                   small_matrix(), "--factor", factor, "--rhs", rhs, "--reorder", reorder,
                   "--explain")
@@ -417,7 +417,6 @@ REFUSED = {
         ("fastest", "+", "--algorithms", "fastest"),
         ("strata_blocks is for triangles", *CHAIN, "--algorithms", "strata_blocks"),
         ("--reorder", "+", "--reorder", "level"), ("--factor", "+", "--factor", "middle"),
-        ("does not go with poisson", "--gallery", "poisson:4", "--factor", "lower"),
         ("--sigma", "+", "--sigma", "-1"), ("lanes_per_row", "+", "--lanes", "3")], [CUT]),
     "cg": (["--sizes", "5", "--algorithms", "strata", SHORT], [
         ("'0' is not a whole number", "--sizes", "8,0"),

@@ -164,9 +164,8 @@ ValidationOptions parse(int& argc, char** argv) {
            {"--families", "--systems", "--per-family", "--scale", "--seed",
             "--scalar", "--milliseconds", "--accuracy", "--table"},
            {"--list"})) {
-    if (flag == "--help") {
-      options.help = true;
-    } else if (flag == "--list") {
+    if (take_common_flag(flag, value, options)) continue;
+    if (flag == "--list") {
       options.list = true;
     } else if (flag == "--families") {
       options.families = chosen_names(value, all_families(), flag, "family");
@@ -180,13 +179,8 @@ ValidationOptions parse(int& argc, char** argv) {
       options.seed = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--milliseconds") {
       options.milliseconds = real_number(flag, value, 1e-6, 1e9);
-    } else if (flag == "--accuracy") {
-      options.wishes.accuracy = to_string(accuracy_from_string(value));
-    } else if (flag == "--scalar") {
-      check_scalar_name(value);
-      options.scalar = value;
     } else {
-      options.table_file = value;
+      options.wishes.accuracy = to_string(accuracy_from_string(value));
     }
   }
   if (!options.help && chosen_systems(options).empty())

@@ -3,7 +3,7 @@
 #define STRATA_CORE_DEVICE_KOKKOS_VERSION_HPP
 
 // What differs between releases of Kokkos and of Kokkos Kernels. See also
-// core/device/SortRows.hpp and core/matrix/KernelsCompat.hpp.
+// core/device/SortRows.hpp.
 
 #include <KokkosKernels_config.h>
 

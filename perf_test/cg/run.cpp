@@ -9,11 +9,11 @@
 #include <KokkosBlas1_update.hpp>
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_ConjugateGradient.hpp>
+#include <Strata_Gallery.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <algorithm>
 #include <cmath>
 #include <detail/Strata_PerfCg.hpp>
-#include <detail/Strata_PerfPoisson.hpp>
 #include <detail/Strata_PerfRandomVectors.hpp>
 #include <detail/Strata_PerfTiming.hpp>
 #include <functional>
@@ -145,7 +145,7 @@ class Runner : public PerfRunner<CgPerfResult> {
     if (size == size_) return;
     size_ = 0;
     A_ = Matrix();
-    A_ = poisson_cube<Matrix>(exec_, size);
+    A_ = gallery<Matrix>(exec_, "poisson:" + std::to_string(size));
     b_ = Vector("b", A_.numRows());
     x_ = Vector("x", A_.numRows());
     const auto b = Kokkos::create_mirror(b_);
@@ -221,7 +221,7 @@ class Runner : public PerfRunner<CgPerfResult> {
   Solve make(const std::string& name, CgPerfResult& result) {
     own_.reset();
     status_.clear();
-    if (is_own_cg(name)) return own(name, result);
+    if (is_stratas(name)) return own(name, result);
     const auto peer = std::make_shared<KokkosKernelsCg<Matrix>>(A_);
     return [this, peer](double tolerance, int iterations) {
       Kokkos::deep_copy(exec_, x_, Scalar(0));

@@ -50,7 +50,7 @@ Problem<Scalar> make_problem(const typename Problem<Scalar>::Matrix& triangle,
 /// the checks of the matrix raise.
 template <class Scalar>
 Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
-                             Reorder reorder, int rhs);
+                             GalleryOrder reorder, int rhs);
 
 /// Makes the algorithm of that full name (see own_algorithms() and
 /// peer_algorithms()), each family in a file of its own.

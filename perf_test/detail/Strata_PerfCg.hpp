@@ -29,10 +29,6 @@ struct CgPerfResult : PerfResult {
   }
 };
 
-inline bool is_own_cg(const std::string& algorithm) {
-  return algorithm.compare(0, 6, "strata") == 0;
-}
-
 struct CgSettings {
   double tolerance = 0;  ///< of the residual, relative to b; 0: by the scalar
   int max_iterations = 100000;

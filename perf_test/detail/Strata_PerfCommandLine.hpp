@@ -40,17 +40,9 @@ inline std::string file_stem(const std::string& path) {
 
 /// What --matrix and --gallery name. @throws FileError on a file that can't be
 /// opened, GalleryError on a gallery name that is none
-/// @param poisson  poisson:N, the Poisson cube, is one
 inline MatrixSource matrix_source(const std::string& flag,
-                                  const std::string& value,
-                                  bool poisson = false) {
-  if (flag == "--gallery") {
-    const MatrixSource cube{false, value, value};
-    if (!poisson || !is_poisson(cube))
-      return {false, value, gallery_name(value)};
-    whole_number(flag, value.substr(8), 1, 1200);
-    return cube;
-  }
+                                  const std::string& value) {
+  if (flag == "--gallery") return {false, value, gallery_name(value)};
   if (!std::ifstream(value).good())
     throw FileError(value, "the file can't be opened",
                     "check the path given to --matrix");
@@ -65,11 +57,11 @@ inline const std::vector<std::string>& common_flags() {
 }
 /// Whether `flag` is one of them, or --help; then `options` has its value.
 inline bool take_common_flag(const std::string& flag, const std::string& value,
-                             CommonOptions& options, bool poisson = true) {
+                             CommonOptions& options) {
   if (flag == "--help") {
     options.help = true;
   } else if (flag == "--matrix" || flag == "--gallery") {
-    options.matrices.push_back(matrix_source(flag, value, poisson));
+    options.matrices.push_back(matrix_source(flag, value));
   } else if (flag == "--scalar") {
     check_scalar_name(value);
     options.scalar = value;
@@ -177,11 +169,14 @@ inline Factor factor_from_string(const std::string& name) {
                     "use lower, upper, ilu0-l or ilu0-u");
 }
 
-inline Reorder reorder_from_string(const std::string& name) {
-  if (name == "none") return Reorder::none;
-  if (name == "level") return Reorder::level;
+inline GalleryOrder order_from_string(const std::string& name) {
+  std::string known;
+  for (const GalleryOrder order : gallery_orders) {
+    if (name == to_string(order)) return order;
+    known += std::string(" ") + to_string(order);
+  }
   throw OptionError("--reorder", "'" + name + "' is not an order",
-                    "use none or level");
+                    "use" + known);
 }
 
 /// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
@@ -198,7 +193,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
                        "--max-subgraph-rows", "--solves", "--changed-entries"},
                       common_flags()),
            {"--explain", "--transfers", "--compare-transfers"})) {
-    if (take_common_flag(flag, value, options, false)) continue;
+    if (take_common_flag(flag, value, options)) continue;
     if (flag == "--explain") {
       options.explain = true;
       continue;
@@ -213,7 +208,7 @@ inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
       options.factor = factor_from_string(value);
       options.factor_name = value;
     } else if (flag == "--reorder") {
-      options.reorder = reorder_from_string(value);
+      options.reorder = order_from_string(value);
     } else if (flag == "--algorithms") {
       algorithms = value;
     } else if (flag == "--rhs") {
@@ -246,8 +241,9 @@ inline std::string usage() {
   --gallery SPEC      a made matrix, e.g. grid3d:100 (see below); may be repeated
   --factor F          lower (default) | upper: that triangle of the matrix;
                       ilu0-l | ilu0-u: a factor of its incomplete LU without fill
-  --reorder O         none (default) | level: rows and columns in the order of
-                      level sets, before a factor is taken
+  --reorder O         order of rows and columns, before a factor is taken: natural
+                      (default) | reverse | random | rcm | dissection | level (of
+                      level sets) | colours
   --algorithms LIST   comma separated; default all that this build has
 )"
          "                        ours:  " +

@@ -68,6 +68,7 @@ class CusparseFactorizer : public Factorizer<typename Calls::Scalar> {
   using Number = typename Calls::Number;
   using Matrix = typename Factorizer<Scalar>::Matrix;
   using Space = typename Factorizer<Scalar>::ExecutionSpace;
+  using Vector = typename Factorizer<Scalar>::Vector;
 
  public:
   CusparseFactorizer(const FactorProblem<Scalar>& problem,
@@ -146,13 +147,7 @@ class CusparseFactorizer : public Factorizer<typename Calls::Scalar> {
     lower_solver_->update();
     upper_solver_->update();
   }
-  void apply() override {
-    lower_solver_->solve();
-    upper_solver_->solve();
-  }
-  /// The same for other vectors than the problem's.
-  template <class Vector>
-  void apply_to(const Vector& b, const Vector& x) {
+  void apply(const Vector& b, const Vector& x) override {
     lower_solver_->solve_with(b.data(), lower_.x.data());
     upper_solver_->solve_with(lower_.x.data(), x.data());
   }

@@ -50,10 +50,6 @@ inline const std::vector<std::string>& factorization_algorithms(
   return kind == FactorizationKind::ilu0 ? ilu0 : ic0;
 }
 
-inline bool is_own_factorization(const std::string& algorithm) {
-  return starts_with(algorithm, "strata");
-}
-
 template <class Scalar>
 std::unique_ptr<PerfRunner<FactorizationResult>> make_factorization_runner(
     const FactorizationSettings& settings);
@@ -79,6 +75,8 @@ struct FactorProblem {
   /// The serial factors of A, in the form of Factorizer::factors().
   std::vector<Scalar> reference;
   Vectors b, x;  ///< one column
+  /// Ours takes new values without a wait, and does not tell of bad ones.
+  bool enqueue_updates = false;
   std::vector<Scalar> host_b;
 
   int rows() const { return static_cast<int>(matrix.numRows()); }
@@ -93,6 +91,7 @@ class Factorizer {
   using Problem = FactorProblem<Scalar>;
   using ExecutionSpace = typename Problem::ExecutionSpace;
   using Matrix = typename Problem::Matrix;
+  using Vector = Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>;
 
   virtual ~Factorizer() = default;
 
@@ -112,8 +111,8 @@ class Factorizer {
   virtual void make_ready() = 0;
   /// From new values to being ready to apply, after make_ready().
   virtual void update_values(const Matrix& A) = 0;
-  /// x = U^-1 L^-1 b of the problem's vectors, after make_ready().
-  virtual void apply() = 0;
+  /// x = U^-1 L^-1 b, after make_ready().
+  virtual void apply(const Vector& b, const Vector& x) = 0;
   /// Puts the answer into problem.x where apply() leaves it elsewhere.
   virtual void publish() {}
 

@@ -52,38 +52,6 @@ inline const std::vector<std::string>& krylov_preconditioners() {
   return names;
 }
 
-inline bool is_own_preconditioner(const std::string& algorithm) {
-  return starts_with(algorithm, "strata");
-}
-
-/// A preconditioner whose matrix gets new values in each time step. Works on
-/// the default instance. The problem outlives it.
-template <class Scalar>
-class StepPreconditioner {
- public:
-  using Problem = FactorProblem<Scalar>;
-  using ExecutionSpace = typename Problem::ExecutionSpace;
-  using Matrix = typename Problem::Matrix;
-  using Vector = Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>;
-
-  virtual ~StepPreconditioner() = default;
-
-  /// From the problem's matrix to being ready to apply.
-  virtual void make_ready() = 0;
-  /// From new values to being ready to apply, after make_ready().
-  virtual void update_values(const Matrix& A) = 0;
-  /// z = M^-1 r.
-  virtual void apply(const Vector& r, const Vector& z) = 0;
-};
-
-/// Makes the preconditioner of that name, each family in a file of its own.
-template <class Scalar>
-std::unique_ptr<StepPreconditioner<Scalar>> make_own_preconditioner(
-    const std::string& name, const FactorProblem<Scalar>& problem);
-template <class Scalar>
-std::unique_ptr<StepPreconditioner<Scalar>> make_peer_preconditioner(
-    const std::string& name, const FactorProblem<Scalar>& problem);
-
 template <class Scalar>
 std::unique_ptr<PerfRunner<KrylovPerfResult>> make_krylov_runner(
     const KrylovSettings& settings);

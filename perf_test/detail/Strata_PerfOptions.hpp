@@ -3,6 +3,7 @@
 #define STRATA_PERF_OPTIONS_HPP
 
 #include <Kokkos_Core.hpp>
+#include <Strata_GalleryOrders.hpp>
 #include <Strata_TriangularOptions.hpp>
 #include <algorithm>
 #include <cstddef>
@@ -64,13 +65,10 @@ struct SolveTiming {
   double changed = 0;
 };
 
-/// The order of rows and columns in which the system is made.
-enum class Reorder { none, level };
-
 struct SptrsvOptions : CommonOptions {
   Factor factor = Factor::lower;
   std::string factor_name = "lower";
-  Reorder reorder = Reorder::none;
+  GalleryOrder reorder = GalleryOrder::natural;
   int rhs = 1;
   PlanWishes wishes;
   SolveTiming timing;
@@ -121,10 +119,9 @@ inline bool is_own(const std::string& algorithm) {
 inline bool starts_with(const std::string& text, const std::string& prefix) {
   return text.compare(0, prefix.size(), prefix) == 0;
 }
-
-/// Whether it is poisson:N, which only some programs take.
-inline bool is_poisson(const MatrixSource& source) {
-  return !source.is_file && starts_with(source.spec, "poisson:");
+/// Of the programs whose peers have names of their own.
+inline bool is_stratas(const std::string& algorithm) {
+  return starts_with(algorithm, "strata");
 }
 
 }  // namespace PerfTest

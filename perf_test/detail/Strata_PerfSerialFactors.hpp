@@ -109,6 +109,7 @@ std::vector<int> diagonal_places(const FactorProblem<Scalar>& problem) {
 template <class Scalar>
 class SerialFactorizer : public Factorizer<Scalar> {
   using Matrix = typename Factorizer<Scalar>::Matrix;
+  using Vector = typename Factorizer<Scalar>::Vector;
 
  public:
   explicit SerialFactorizer(const FactorProblem<Scalar>& problem)
@@ -134,11 +135,31 @@ class SerialFactorizer : public Factorizer<Scalar> {
     compute(problem_.matrix);
   }
   void update_values(const Matrix& A) override { compute(A); }
-  void apply() override {
-    if (problem_.kind == FactorizationKind::ilu0)
-      apply_lu();
-    else
-      apply_cholesky();
+  /// From and to the copies of the problem's vectors.
+  void apply(const Vector&, const Vector&) override {
+    const int* const row_map = problem_.row_map.data();
+    const int* const entries = problem_.entries.data();
+    const Scalar* const b = problem_.host_b.data();
+    const Scalar* const value = factors_.data();
+    const bool cholesky = problem_.kind == FactorizationKind::ic0;
+    Scalar* const x = x_.data();
+    const int n = problem_.rows();
+    for (int i = 0; i < n; ++i) {
+      Scalar sum = b[i];
+      for (int k = row_map[i]; k < diagonal_[i]; ++k)
+        sum -= value[k] * x[entries[k]];
+      x[i] = cholesky ? sum / value[diagonal_[i]] : sum;
+    }
+    for (int i = n - 1; i >= 0; --i) {
+      Scalar sum = x[i];
+      if (!cholesky)
+        for (int k = diagonal_[i] + 1; k < row_map[i + 1]; ++k)
+          sum -= value[k] * x[entries[k]];
+      x[i] = sum / value[diagonal_[i]];
+      if (cholesky)
+        for (int k = row_map[i]; k < diagonal_[i]; ++k)
+          x[entries[k]] -= Detail::conjugate(value[k]) * x[i];
+    }
   }
   void publish() override { Kokkos::deep_copy(problem_.x, x_); }
   std::vector<Scalar> factors() override {
@@ -148,46 +169,6 @@ class SerialFactorizer : public Factorizer<Scalar> {
   }
 
  private:
-  void apply_lu() {
-    const int* const row_map = problem_.row_map.data();
-    const int* const entries = problem_.entries.data();
-    const Scalar* const b = problem_.host_b.data();
-    const Scalar* const value = factors_.data();
-    Scalar* const x = x_.data();
-    const int n = problem_.rows();
-    for (int i = 0; i < n; ++i) {
-      Scalar sum = b[i];
-      for (int k = row_map[i]; k < diagonal_[i]; ++k)
-        sum -= value[k] * x[entries[k]];
-      x[i] = sum;
-    }
-    for (int i = n - 1; i >= 0; --i) {
-      Scalar sum = x[i];
-      for (int k = diagonal_[i] + 1; k < row_map[i + 1]; ++k)
-        sum -= value[k] * x[entries[k]];
-      x[i] = sum / value[diagonal_[i]];
-    }
-  }
-  void apply_cholesky() {
-    const int* const row_map = problem_.row_map.data();
-    const int* const entries = problem_.entries.data();
-    const Scalar* const b = problem_.host_b.data();
-    const Scalar* const value = factors_.data();
-    Scalar* const x = x_.data();
-    const int n = problem_.rows();
-    for (int i = 0; i < n; ++i) {
-      Scalar sum = b[i];
-      for (int k = row_map[i]; k < diagonal_[i]; ++k)
-        sum -= value[k] * x[entries[k]];
-      x[i] = sum / value[diagonal_[i]];
-    }
-    for (int i = n - 1; i >= 0; --i) {
-      const Scalar found = x[i] /= value[diagonal_[i]];
-      for (int k = row_map[i]; k < diagonal_[i]; ++k)
-        x[entries[k]] -= Detail::conjugate(value[k]) * found;
-    }
-  }
-
   const FactorProblem<Scalar>& problem_;
   std::vector<int> diagonal_, place_;
   std::vector<Scalar> factors_;

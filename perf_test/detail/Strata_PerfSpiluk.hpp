@@ -26,6 +26,7 @@ template <class Scalar>
 class SpilukFactorizer : public Factorizer<Scalar> {
   using Matrix = typename Factorizer<Scalar>::Matrix;
   using Space = typename Factorizer<Scalar>::ExecutionSpace;
+  using Vector = typename Factorizer<Scalar>::Vector;
   using Memory = typename Space::memory_space;
   using Solver = KokkosKernelsSptrsv<Scalar>;
   using Handle =
@@ -103,13 +104,7 @@ class SpilukFactorizer : public Factorizer<Scalar> {
     lower_.solver->update();
     upper_.solver->update();
   }
-  void apply() override {
-    lower_.solver->solve();
-    upper_.solver->solve();
-  }
-  /// The same for other vectors than the problem's.
-  template <class Vector>
-  void apply_to(const Vector& b, const Vector& x) {
+  void apply(const Vector& b, const Vector& x) override {
     const Vector y(lower_.system.x.data(), lower_.system.x.extent(0));
     lower_.solver->solve_with(b, y);
     upper_.solver->solve_with(y, x);

@@ -26,14 +26,10 @@ struct SpmvResult : PerfResult {
   double gbytes_per_second() const { return useful_bytes / product_us * 1e-3; }
 };
 
-inline bool is_own_spmv(const std::string& algorithm) {
-  return starts_with(algorithm, "strata");
-}
-
 /// What the matrix becomes before it is multiplied, and the form of ours.
 struct SpmvSettings {
   std::optional<Factor> factor;  ///< none: the matrix as it is
-  Reorder reorder = Reorder::none;
+  GalleryOrder reorder = GalleryOrder::natural;
   SellOptions sell;
 };
 

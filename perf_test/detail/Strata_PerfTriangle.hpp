@@ -4,17 +4,15 @@
 
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
+#include <Strata_GalleryOrders.hpp>
 #include <Strata_IncompleteLu.hpp>
-#include <Strata_LevelPermutation.hpp>
 #include <Strata_LevelSets.hpp>
 #include <Strata_MatrixMarket.hpp>
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <cstdint>
-#include <cstdlib>
 #include <detail/Strata_PerfOptions.hpp>
-#include <detail/Strata_PerfPoisson.hpp>
 #include <vector>
 
 namespace Strata {
@@ -31,15 +29,13 @@ std::int64_t count_levels(const Matrix& A, const TriangleInput& input) {
       .num_levels;
 }
 
-/// The matrix that `source` names, poisson:N among the gallery's. Raises what
-/// the readers and the gallery raise.
+/// The matrix that `source` names. Raises what the reader and the gallery
+/// raise.
 template <class Matrix>
 Matrix load_whole_matrix(const typename Matrix::execution_space& exec,
                          const MatrixSource& source) {
-  if (source.is_file) return read_matrix_market<Matrix>(source.spec);
-  if (is_poisson(source))
-    return poisson_cube<Matrix>(exec, std::atoll(source.spec.c_str() + 8));
-  return gallery<Matrix>(exec, source.spec);
+  return source.is_file ? read_matrix_market<Matrix>(source.spec)
+                        : gallery<Matrix>(exec, source.spec);
 }
 
 /// Which diagonal entries complete_diagonal puts in.
@@ -120,13 +116,11 @@ Matrix triangle_of(const typename Matrix::execution_space& exec,
 /// triangle_of the source's matrix.
 template <class Matrix>
 Matrix load_triangle(const MatrixSource& source, Factor factor,
-                     Reorder reorder) {
+                     GalleryOrder order) {
   const typename Matrix::execution_space exec;
-  Matrix whole = source.is_file ? read_matrix_market<Matrix>(source.spec)
-                                : gallery<Matrix>(exec, source.spec);
-  if (reorder == Reorder::level)
-    whole = permute_symmetric(exec, whole, level_permutation(exec, whole));
-  return triangle_of(exec, whole, factor);
+  return triangle_of(
+      exec, reordered(exec, load_whole_matrix<Matrix>(exec, source), order),
+      factor);
 }
 
 }  // namespace PerfTest

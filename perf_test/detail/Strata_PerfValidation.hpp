@@ -15,17 +15,15 @@
 namespace Strata {
 namespace PerfTest {
 
-struct ValidationOptions {
+struct ValidationOptions : CommonOptions {
   std::vector<std::string> families;  ///< empty: all
   std::string text;                   ///< that names have; empty: any
   int per_family = 0;                 ///< the smallest so many; 0: all
-  std::string scalar = "double";
-  double milliseconds = 15;  ///< of timing, for each algorithm
-  PlanWishes wishes;         ///< of the automatic choice and the candidates
-  double scale = 1;          ///< see ValidationSet
+  double milliseconds = 15;           ///< of timing, for each algorithm
+  PlanWishes wishes;  ///< of the automatic choice and the candidates
+  double scale = 1;   ///< see ValidationSet
   int seed = 1;
-  std::string table_file;
-  bool list = false, help = false;
+  bool list = false;
 };
 
 /// How far the measurement of an algorithm has come.

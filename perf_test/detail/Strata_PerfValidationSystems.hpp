@@ -3,36 +3,33 @@
 #define STRATA_PERF_VALIDATION_SYSTEMS_HPP
 
 #include <Strata_Gallery.hpp>
+#include <Strata_GalleryOrders.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <detail/Strata_PerfGraphs.hpp>
 #include <detail/Strata_PerfOptions.hpp>
-#include <detail/Strata_PerfOrders.hpp>
-#include <functional>
 #include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace Strata {
 namespace PerfTest {
 
-/// A triangular system of the validation set: a matrix, an order of its rows
-/// and columns, and a triangle or factor.
+/// A triangular system of the validation set: a matrix of the gallery, an order
+/// of its rows and columns, and a triangle or factor.
 struct ValidationSystem {
   std::string family;
-  std::string matrix;  ///< a gallery name where `make` is empty
+  std::string matrix;
   std::int64_t rows;
   std::uint64_t seed;
-  std::function<EdgeList()> make;
-  Order order = Order::natural;
+  GalleryOrder order = GalleryOrder::natural;
   Factor factor = Factor::lower;
   int fill = 0;  ///< of the incomplete factors: ILU(fill)
 
   std::string name() const {
     std::string text = matrix;
-    if (order != Order::natural) text += std::string("/") + to_string(order);
+    if (order != GalleryOrder::natural)
+      text += std::string("/") + to_string(order);
     const std::string level = std::to_string(fill);
     if (factor == Factor::upper) text += "/upper";
     if (factor == Factor::ilu0_l) text += "/ilu" + level + "-l";
@@ -41,13 +38,9 @@ struct ValidationSystem {
   }
 };
 
-/// The first number of a system's name, `factor` times as large: the nearest
-/// whole number, the even one of two, and one at least.
-inline int scaled(int number, double factor) {
-  return std::max(1, static_cast<int>(std::nearbyint(number * factor)));
-}
-/// A gallery matrix of `factor` times the size, see `scaled`. A sphere of one
-/// refinement more has twice as many cells along its edges.
+/// A gallery matrix of `factor` times the size: the first number of its name is
+/// the nearest whole number, the even one of two, and one at least. A sphere of
+/// one refinement more has twice as many cells along its edges.
 inline std::string scaled(const std::string& spec, double factor) {
   const std::size_t first = spec.find(':') + 1;
   std::size_t end = first;
@@ -59,7 +52,7 @@ inline std::string scaled(const std::string& spec, double factor) {
       spec.compare(0, first, "cubed_sphere:") == 0
           ? std::max(0,
                      number + static_cast<int>(std::lround(std::log2(factor))))
-          : scaled(number, factor);
+          : std::max(1, static_cast<int>(std::nearbyint(number * factor)));
   return spec.substr(0, first) + std::to_string(other) + spec.substr(end);
 }
 
@@ -68,7 +61,7 @@ inline std::string scaled(const std::string& spec, double factor) {
 /// natural order, and matrices of the SuiteSparse collection.
 class ValidationSet {
  public:
-  using Orders = std::initializer_list<Order>;
+  using Orders = std::initializer_list<GalleryOrder>;
 
   /// @param scale  of the first number in a name. With another scale than 1,
   ///               systems whose number stays the same are left out
@@ -78,322 +71,227 @@ class ValidationSet {
     grids();
     bands_and_blocks();
     random_matrices();
-    own_graphs();
+    graphs();
     factors();
   }
 
   std::vector<ValidationSystem> systems;
 
  private:
-  static constexpr Order natural = Order::natural, reverse = Order::reverse,
-                         random = Order::random, rcm = Order::cuthill_mckee,
-                         dissection = Order::nested_dissection,
-                         level = Order::level, colours = Order::colours;
+  static constexpr auto natural = GalleryOrder::natural,
+                        reverse = GalleryOrder::reverse,
+                        random = GalleryOrder::random,
+                        rcm = GalleryOrder::cuthill_mckee,
+                        dissection = GalleryOrder::nested_dissection,
+                        level = GalleryOrder::level,
+                        colours = GalleryOrder::colours;
 
   double scale_;
   std::uint64_t seed_;  // of the next system
 
-  /// `is_meant`: the random numbers of a system depend on its place in the set,
-  /// whether those before it are left out or not.
-  void add(ValidationSystem system, Orders orders, bool is_meant) {
-    system.seed = seed_;
-    seed_ += orders.size();
-    if (!is_meant) return;
-    for (const Order order : orders) {
-      system.order = order;
-      systems.push_back(system);
-    }
-  }
-  /// Gallery matrices, each in each order.
-  void gallery(const char* family, std::initializer_list<const char*> specs,
-               Orders orders, Factor factor = Factor::lower, int fill = 0) {
+  /// Matrices, each in each order. The random numbers of a system depend on its
+  /// place in the set, whether those before it are left out or not.
+  void add(const char* family, std::initializer_list<const char*> specs,
+           Orders orders, Factor factor = Factor::lower, int fill = 0) {
     for (const char* const spec : specs) {
       const std::string name = scale_ == 1 ? spec : scaled(spec, scale_);
-      const auto parsed = Detail::GalleryParser(name).parse();
-      add({family, name, static_cast<std::int64_t>(parsed.rows), 0, nullptr,
-           natural, factor, fill},
-          orders, scale_ == 1 || name != spec);
+      const auto rows =
+          static_cast<std::int64_t>(Detail::GalleryParser(name).parse().rows);
+      if (scale_ == 1 || name != spec)
+        for (const GalleryOrder order : orders)
+          systems.push_back({family, name, rows, seed_, order, factor, fill});
+      seed_ += orders.size();
     }
-  }
-  /// A graph that is not of the gallery. `make(seed)` gives its edges.
-  struct OwnGraph {
-    std::string name;
-    std::int64_t rows;
-    std::function<EdgeList(std::uint64_t)> make;
-  };
-  /// `describe(n)` is the graph whose first number is `n`.
-  template <class Describe>
-  void graph(const char* family, int n, Orders orders,
-             const Describe& describe) {
-    const int other = scaled(n, scale_);
-    const OwnGraph made = describe(other);
-    add({family, made.name, made.rows, 0,
-         [make = made.make, seed = seed_] { return make(seed); }},
-        orders, scale_ == 1 || other != n);
-  }
-
-  static std::string times(int a, int b) {
-    return std::to_string(a) + "x" + std::to_string(b);
   }
 
   void grids() {
-    gallery("grid2d", {"grid2d:45", "grid2d:110", "grid2d:230", "grid2d:450"},
-            {natural, random, rcm, dissection, level, colours});
-    gallery("grid2d", {"grid2d:830"}, {natural, random, rcm, level, colours});
-    gallery("grid2d", {"grid2d:1700"}, {natural, colours});
-    gallery("grid2d9", {"grid2d9:53", "grid2d9:140", "grid2d9:330"},
-            {natural, random, rcm, dissection, colours});
-    gallery("grid2d9", {"grid2d9:610"}, {natural, random, colours});
-    gallery("grid3d", {"grid3d:14", "grid3d:27", "grid3d:43"},
-            {natural, random, rcm, dissection, level, colours});
-    gallery("grid3d", {"grid3d:76"}, {natural, random, rcm, colours});
-    gallery("grid3d", {"grid3d:118", "grid3d:155"}, {natural, colours});
-    gallery("grid3d27", {"grid3d27:11", "grid3d27:19", "grid3d27:31"},
-            {natural, random, rcm, dissection, colours});
-    gallery("grid3d27", {"grid3d27:48"}, {natural, random, colours});
-    gallery("triangulated",
-            {"triangulated:61x43", "triangulated:301x19", "triangulated:203x99",
-             "triangulated:350x700"},
-            {natural, random, rcm, colours});
-    gallery("triangulated", {"triangulated:1203x811"}, {natural, colours});
+    add("grid2d", {"grid2d:45", "grid2d:110", "grid2d:230", "grid2d:450"},
+        {natural, random, rcm, dissection, level, colours});
+    add("grid2d", {"grid2d:830"}, {natural, random, rcm, level, colours});
+    add("grid2d", {"grid2d:1700"}, {natural, colours});
+    add("grid2d9", {"grid2d9:53", "grid2d9:140", "grid2d9:330"},
+        {natural, random, rcm, dissection, colours});
+    add("grid2d9", {"grid2d9:610"}, {natural, random, colours});
+    add("grid3d", {"grid3d:14", "grid3d:27", "grid3d:43"},
+        {natural, random, rcm, dissection, level, colours});
+    add("grid3d", {"grid3d:76"}, {natural, random, rcm, colours});
+    add("grid3d", {"grid3d:118", "grid3d:155"}, {natural, colours});
+    add("grid3d27", {"grid3d27:11", "grid3d27:19", "grid3d27:31"},
+        {natural, random, rcm, dissection, colours});
+    add("grid3d27", {"grid3d27:48"}, {natural, random, colours});
+    add("triangulated",
+        {"triangulated:61x43", "triangulated:301x19", "triangulated:203x99",
+         "triangulated:350x700"},
+        {natural, random, rcm, colours});
+    add("triangulated", {"triangulated:1203x811"}, {natural, colours});
 
-    const auto box = [&](const char* family, int along_x, int ny, int nz,
-                         int reach, Orders orders) {
-      graph(family, along_x, orders, [=](int nx) -> OwnGraph {
-        return {std::string(reach == 1 ? "box:" : "upwind:") + times(nx, ny) +
-                    "x" + std::to_string(nz),
-                std::int64_t(nx) * ny * nz,
-                [=](std::uint64_t) { return box_graph(nx, ny, nz, reach); }};
-      });
-    };
-    box("anisotropic", 400, 10, 1, 1, {natural, rcm});
-    box("anisotropic", 9, 700, 1, 1, {natural, random});
-    box("anisotropic", 1500, 40, 1, 1, {natural, rcm});
-    box("anisotropic", 33, 4000, 1, 1, {natural, level});
-    box("anisotropic", 300, 20, 5, 1, {natural, rcm});
-    box("anisotropic", 6, 40, 250, 1, {natural, colours});
-    box("anisotropic", 100, 100, 11, 1, {natural, random});
-    box("anisotropic", 21, 130, 140, 1, {natural, rcm});
-    box("anisotropic", 700, 70, 12, 1, {natural, level});
-    box("upwind", 60, 55, 1, 2, {natural, rcm});
-    box("upwind", 250, 18, 1, 2, {natural, reverse});
-    box("upwind", 190, 210, 1, 2, {natural, colours});
-    box("upwind", 520, 440, 1, 2, {natural, rcm});
-    box("upwind", 19, 17, 15, 2, {natural, random});
-    box("upwind", 36, 30, 33, 2, {natural, rcm});
-    box("upwind", 90, 14, 61, 2, {natural, level});
-    box("upwind", 88, 92, 79, 2, {natural, colours});
-    box("upwind", 64, 64, 40, 3, {natural, random});
+    add("anisotropic", {"box:400x10x1"}, {natural, rcm});
+    add("anisotropic", {"box:9x700x1"}, {natural, random});
+    add("anisotropic", {"box:1500x40x1"}, {natural, rcm});
+    add("anisotropic", {"box:33x4000x1"}, {natural, level});
+    add("anisotropic", {"box:300x20x5"}, {natural, rcm});
+    add("anisotropic", {"box:6x40x250"}, {natural, colours});
+    add("anisotropic", {"box:100x100x11"}, {natural, random});
+    add("anisotropic", {"box:21x130x140"}, {natural, rcm});
+    add("anisotropic", {"box:700x70x12"}, {natural, level});
+    add("upwind", {"box:60x55x1:2"}, {natural, rcm});
+    add("upwind", {"box:250x18x1:2"}, {natural, reverse});
+    add("upwind", {"box:190x210x1:2"}, {natural, colours});
+    add("upwind", {"box:520x440x1:2"}, {natural, rcm});
+    add("upwind", {"box:19x17x15:2"}, {natural, random});
+    add("upwind", {"box:36x30x33:2"}, {natural, rcm});
+    add("upwind", {"box:90x14x61:2"}, {natural, level});
+    add("upwind", {"box:88x92x79:2"}, {natural, colours});
+    add("upwind", {"box:64x64x40:3"}, {natural, random});
   }
 
   void bands_and_blocks() {
-    gallery("band",
-            {"band:2100:12:0.4", "band:3600:150:0.05", "band:6500:40:0.25",
-             "band:15000:6:1", "band:24000:90:0.03", "band:47000:25:0.1",
-             "band:130000:16:0.5", "band:260000:60:0.05", "band:33000:2:0.5"},
-            {natural});
-    gallery("band",
-            {"band:5200:30:0.3", "band:18000:200:0.02", "band:70000:10:0.3"},
-            {random, rcm, colours});
-    const auto holed = [&](int n, int half, double density, int period,
-                           int hole, Orders orders) {
-      graph("holed_band", n, orders, [=](int rows) -> OwnGraph {
-        return {"holed_band:" + times(rows, half) + ":" + times(period, hole),
-                rows, [=](std::uint64_t seed) {
-                  return holed_band_graph(rows, half, density, period, hole,
-                                          seed);
-                }};
-      });
-    };
-    holed(3100, 12, 0.5, 100, 12, {natural, level});
-    holed(4700, 40, 0.2, 400, 20, {natural, random});
-    holed(9400, 8, 0.9, 37, 3, {natural, rcm});
-    holed(16000, 30, 0.1, 1000, 30, {natural, level});
-    holed(28000, 100, 0.04, 500, 150, {natural, random});
-    holed(60000, 20, 0.15, 64, 8, {natural, rcm});
-    holed(150000, 6, 0.6, 1500, 6, {natural, level});
-    holed(420000, 15, 0.2, 240, 20, {natural, random});
-    holed(36000, 300, 0.02, 900, 60, {natural});
-    gallery("block_diagonal",
-            {"block_diagonal:8x350:0.05", "block_diagonal:40x70:0.3",
-             "block_diagonal:32x200:0.1", "block_diagonal:4x5000:0.004",
-             "block_diagonal:64x900:0.01", "block_diagonal:200x150:0.08",
-             "block_diagonal:2x30000:0.0005", "block_diagonal:1000x300:0.02",
-             "block_diagonal:24x20000:0.0004", "block_diagonal:6000x40:0.15",
-             "block_diagonal:12x1400:0.03", "block_diagonal:90x9000:0.0007",
-             "block_diagonal:30000x24:0.2"},
-            {natural});
-    gallery("block_diagonal",
-            {"block_diagonal:16x500:0.04", "block_diagonal:300x120:0.05"},
-            {random, rcm, level});
+    add("band",
+        {"band:2100:12:0.4", "band:3600:150:0.05", "band:6500:40:0.25",
+         "band:15000:6:1", "band:24000:90:0.03", "band:47000:25:0.1",
+         "band:130000:16:0.5", "band:260000:60:0.05", "band:33000:2:0.5"},
+        {natural});
+    add("band",
+        {"band:5200:30:0.3", "band:18000:200:0.02", "band:70000:10:0.3"},
+        {random, rcm, colours});
+    add("holed_band", {"holed_band:3100x12:100x12:0.5"}, {natural, level});
+    add("holed_band", {"holed_band:4700x40:400x20:0.2"}, {natural, random});
+    add("holed_band", {"holed_band:9400x8:37x3:0.9"}, {natural, rcm});
+    add("holed_band", {"holed_band:16000x30:1000x30:0.1"}, {natural, level});
+    add("holed_band", {"holed_band:28000x100:500x150:0.04"}, {natural, random});
+    add("holed_band", {"holed_band:60000x20:64x8:0.15"}, {natural, rcm});
+    add("holed_band", {"holed_band:150000x6:1500x6:0.6"}, {natural, level});
+    add("holed_band", {"holed_band:420000x15:240x20:0.2"}, {natural, random});
+    add("holed_band", {"holed_band:36000x300:900x60:0.02"}, {natural});
+    add("block_diagonal",
+        {"block_diagonal:8x350:0.05", "block_diagonal:40x70:0.3",
+         "block_diagonal:32x200:0.1", "block_diagonal:4x5000:0.004",
+         "block_diagonal:64x900:0.01", "block_diagonal:200x150:0.08",
+         "block_diagonal:2x30000:0.0005", "block_diagonal:1000x300:0.02",
+         "block_diagonal:24x20000:0.0004", "block_diagonal:6000x40:0.15",
+         "block_diagonal:12x1400:0.03", "block_diagonal:90x9000:0.0007",
+         "block_diagonal:30000x24:0.2"},
+        {natural});
+    add("block_diagonal",
+        {"block_diagonal:16x500:0.04", "block_diagonal:300x120:0.05"},
+        {random, rcm, level});
   }
 
   void random_matrices() {
-    gallery("random",
-            {"random:1400x3", "random:2500x2", "random:4300x16",
-             "random:6000x8", "random:11000x1", "random:18000x4",
-             "random:29000x30", "random:50000x12", "random:86000x2",
-             "random:130000x3", "random:220000x1", "random:350000x7",
-             "random:600000x4", "random:1100000x2", "random:2700000x4"},
-            {natural});
-    gallery("random", {"random:7700x5", "random:64000x6"},
-            {level, rcm, colours});
-    gallery("circuit", {"circuit:3300", "circuit:9100", "circuit:21000"},
-            {natural, random, rcm, level});
-    gallery("circuit", {"circuit:64000", "circuit:177000"},
-            {natural, reverse, rcm});
-    gallery("circuit", {"circuit:620000", "circuit:1300000"}, {natural});
-    gallery("circuit", {"circuit:14000", "circuit:90000"}, {natural, colours},
-            Factor::upper);
-    gallery("gene",
-            {"gene:900", "gene:1500", "gene:2300", "gene:3400", "gene:5200"},
-            {natural});
-    gallery("gene", {"gene:1200", "gene:2700"}, {random, rcm});
-    gallery("mesh", {"cubed_sphere:3", "cubed_sphere:7"}, {random, rcm});
-    gallery("mesh", {"lattice:120", "lattice:370"}, {natural, rcm});
-    gallery("mesh", {"cubed_sphere:8"}, {rcm});
-    gallery("mesh", {"lattice:1430"}, {natural});
-    const auto mesh = [&](int n, int dimensions, double degree, Orders orders) {
-      graph("mesh", n, orders, [=](int rows) -> OwnGraph {
-        return {"mesh" + std::to_string(dimensions) +
-                    "d:" + times(rows, static_cast<int>(degree)),
-                rows, [=](std::uint64_t seed) {
-                  return mesh_graph(rows, dimensions, degree, seed);
-                }};
-      });
-    };
-    mesh(2600, 2, 6, {natural, random, rcm});
-    mesh(9000, 2, 9, {natural, rcm, dissection});
-    mesh(41000, 2, 6, {natural, random, rcm});
-    mesh(190000, 2, 7, {natural, rcm, dissection});
-    mesh(6100, 3, 13, {natural, rcm, colours});
-    mesh(33000, 3, 20, {natural, random, rcm});
-    mesh(210000, 3, 14, {natural, colours});
-    mesh(800000, 2, 6, {natural});
+    add("random",
+        {"random:1400x3", "random:2500x2", "random:4300x16", "random:6000x8",
+         "random:11000x1", "random:18000x4", "random:29000x30",
+         "random:50000x12", "random:86000x2", "random:130000x3",
+         "random:220000x1", "random:350000x7", "random:600000x4",
+         "random:1100000x2", "random:2700000x4"},
+        {natural});
+    add("random", {"random:7700x5", "random:64000x6"}, {level, rcm, colours});
+    add("circuit", {"circuit:3300", "circuit:9100", "circuit:21000"},
+        {natural, random, rcm, level});
+    add("circuit", {"circuit:64000", "circuit:177000"},
+        {natural, reverse, rcm});
+    add("circuit", {"circuit:620000", "circuit:1300000"}, {natural});
+    add("circuit", {"circuit:14000", "circuit:90000"}, {natural, colours},
+        Factor::upper);
+    add("gene",
+        {"gene:900", "gene:1500", "gene:2300", "gene:3400", "gene:5200"},
+        {natural});
+    add("gene", {"gene:1200", "gene:2700"}, {random, rcm});
+    add("mesh", {"cubed_sphere:3", "cubed_sphere:7"}, {random, rcm});
+    add("mesh", {"lattice:120", "lattice:370"}, {natural, rcm});
+    add("mesh", {"cubed_sphere:8"}, {rcm});
+    add("mesh", {"lattice:1430"}, {natural});
+    add("mesh", {"mesh2d:2600x6"}, {natural, random, rcm});
+    add("mesh", {"mesh2d:9000x9"}, {natural, rcm, dissection});
+    add("mesh", {"mesh2d:41000x6"}, {natural, random, rcm});
+    add("mesh", {"mesh2d:190000x7"}, {natural, rcm, dissection});
+    add("mesh", {"mesh3d:6100x13"}, {natural, rcm, colours});
+    add("mesh", {"mesh3d:33000x20"}, {natural, random, rcm});
+    add("mesh", {"mesh3d:210000x14"}, {natural, colours});
+    add("mesh", {"mesh2d:800000x6"}, {natural});
   }
 
-  void own_graphs() {
-    const auto deep = [&](int n, int entries, int levels, int spread,
-                          int window, Orders orders) {
-      graph("deep", n, orders, [=](int rows) -> OwnGraph {
-        return {"deep:" + times(rows, entries) + ":" + times(levels, spread) +
-                    ":" + std::to_string(window),
-                rows, [=](std::uint64_t seed) {
-                  return deep_graph(rows, entries, levels, spread, window,
-                                    seed);
-                }};
-      });
-    };
-    for (const int entries : {3, 5, 8, 12}) {
-      deep(3000 + 40 * entries, entries, 300, 1, 60, {natural});
-      deep(3700 - 20 * entries, entries, 440, 30, 300, {natural});
-      deep(4000 + 50 * entries, entries, 560, 6, 150, {natural, level});
-      deep(4600 + 30 * entries, entries, 780, 100, 1500, {natural});
-    }
-    deep(3300, 4, 650, 3, 40, {natural, random});
-    deep(4900, 6, 320, 200, 4900, {natural, rcm});
-    deep(4200, 10, 700, 12, 600, {natural, reverse});
-    deep(3900, 7, 500, 60, 200, {natural, random});
-    deep(11000, 6, 900, 8, 300, {natural, level});
-    deep(26000, 4, 1300, 40, 2000, {natural});
+  void graphs() {
+    add("deep", {"deep:3120x3:300x1:60"}, {natural});
+    add("deep", {"deep:3640x3:440x30:300"}, {natural});
+    add("deep", {"deep:4150x3:560x6:150"}, {natural, level});
+    add("deep", {"deep:4690x3:780x100:1500"}, {natural});
+    add("deep", {"deep:3200x5:300x1:60"}, {natural});
+    add("deep", {"deep:3600x5:440x30:300"}, {natural});
+    add("deep", {"deep:4250x5:560x6:150"}, {natural, level});
+    add("deep", {"deep:4750x5:780x100:1500"}, {natural});
+    add("deep", {"deep:3320x8:300x1:60"}, {natural});
+    add("deep", {"deep:3540x8:440x30:300"}, {natural});
+    add("deep", {"deep:4400x8:560x6:150"}, {natural, level});
+    add("deep", {"deep:4840x8:780x100:1500"}, {natural});
+    add("deep", {"deep:3480x12:300x1:60"}, {natural});
+    add("deep", {"deep:3460x12:440x30:300"}, {natural});
+    add("deep", {"deep:4600x12:560x6:150"}, {natural, level});
+    add("deep", {"deep:4960x12:780x100:1500"}, {natural});
+    add("deep", {"deep:3300x4:650x3:40"}, {natural, random});
+    add("deep", {"deep:4900x6:320x200:4900"}, {natural, rcm});
+    add("deep", {"deep:4200x10:700x12:600"}, {natural, reverse});
+    add("deep", {"deep:3900x7:500x60:200"}, {natural, random});
+    add("deep", {"deep:11000x6:900x8:300"}, {natural, level});
+    add("deep", {"deep:26000x4:1300x40:2000"}, {natural});
 
-    const auto long_rows = [&](int n, int entries, int window, int hubs,
-                               int length, bool last, Orders orders) {
-      graph("long_rows", n, orders, [=](int rows) -> OwnGraph {
-        return {std::string(last ? "long_last:" : "long_rows:") +
-                    times(rows, entries) + ":" + times(hubs, length) + ":" +
-                    std::to_string(window),
-                rows, [=](std::uint64_t seed) {
-                  return long_row_graph(rows, entries, window, hubs, length,
-                                        last, seed);
-                }};
-      });
-    };
-    long_rows(7200, 3, 100, 4, 500, false, {natural, random});
-    long_rows(8100, 5, 7000, 12, 350, false, {natural, rcm});
-    long_rows(9300, 2, 400, 3, 900, true, {natural});
-    long_rows(10700, 4, 60, 25, 300, false, {natural, random});
-    long_rows(12500, 3, 3000, 6, 700, true, {natural});
-    long_rows(13800, 6, 500, 2, 800, false, {natural, level});
-    long_rows(15400, 2, 30, 40, 250, false, {natural, rcm});
-    long_rows(17700, 3, 256, 5, 600, false, {natural, random});
-    long_rows(19600, 7, 2000, 10, 400, true, {natural});
-    long_rows(21000, 4, 20000, 3, 950, false, {natural, reverse});
-    long_rows(22900, 2, 150, 16, 450, true, {natural, level});
-    long_rows(52000, 4, 800, 8, 2500, false, {natural, random});
-    long_rows(160000, 3, 5000, 5, 7000, false, {natural});
-    long_rows(430000, 2, 1000, 12, 3000, true, {natural});
+    add("long_rows", {"long_rows:7200x3:4x500:100"}, {natural, random});
+    add("long_rows", {"long_rows:8100x5:12x350:7000"}, {natural, rcm});
+    add("long_rows", {"long_last:9300x2:3x900:400"}, {natural});
+    add("long_rows", {"long_rows:10700x4:25x300:60"}, {natural, random});
+    add("long_rows", {"long_last:12500x3:6x700:3000"}, {natural});
+    add("long_rows", {"long_rows:13800x6:2x800:500"}, {natural, level});
+    add("long_rows", {"long_rows:15400x2:40x250:30"}, {natural, rcm});
+    add("long_rows", {"long_rows:17700x3:5x600:256"}, {natural, random});
+    add("long_rows", {"long_last:19600x7:10x400:2000"}, {natural});
+    add("long_rows", {"long_rows:21000x4:3x950:20000"}, {natural, reverse});
+    add("long_rows", {"long_last:22900x2:16x450:150"}, {natural, level});
+    add("long_rows", {"long_rows:52000x4:8x2500:800"}, {natural, random});
+    add("long_rows", {"long_rows:160000x3:5x7000:5000"}, {natural});
+    add("long_rows", {"long_last:430000x2:12x3000:1000"}, {natural});
 
-    const auto power_law = [&](int n, int links, Orders orders) {
-      graph("power_law", n, orders, [=](int rows) -> OwnGraph {
-        return {"power_law:" + times(rows, links), rows,
-                [=](std::uint64_t seed) {
-                  return power_law_graph(rows, links, seed);
-                }};
-      });
-    };
-    power_law(2200, 2, {natural, reverse, random});
-    power_law(7400, 4, {natural, reverse, rcm});
-    power_law(23000, 1, {natural, reverse, random});
-    power_law(31000, 8, {natural, reverse});
-    power_law(95000, 3, {natural, reverse, random});
-    power_law(280000, 2, {natural, reverse, rcm});
-    power_law(700000, 4, {natural});
+    add("power_law", {"power_law:2200x2"}, {natural, reverse, random});
+    add("power_law", {"power_law:7400x4"}, {natural, reverse, rcm});
+    add("power_law", {"power_law:23000x1"}, {natural, reverse, random});
+    add("power_law", {"power_law:31000x8"}, {natural, reverse});
+    add("power_law", {"power_law:95000x3"}, {natural, reverse, random});
+    add("power_law", {"power_law:280000x2"}, {natural, reverse, rcm});
+    add("power_law", {"power_law:700000x4"}, {natural});
 
-    const auto elements = [&](int along_x, int ny, int nz, int unknowns,
-                              Orders orders, bool shuffled = false) {
-      graph("elements", along_x, orders, [=](int nx) -> OwnGraph {
-        return {std::string(shuffled ? "shuffled:" : "elements:") +
-                    times(nx, ny) + "x" + std::to_string(nz) + ":" +
-                    std::to_string(unknowns),
-                std::int64_t(nx) * ny * nz * unknowns, [=](std::uint64_t seed) {
-                  return element_graph(nx, ny, nz, unknowns, shuffled, seed);
-                }};
-      });
-    };
-    elements(31, 27, 1, 3, {natural, rcm});
-    elements(24, 22, 1, 6, {natural, dissection});
-    elements(110, 23, 1, 3, {natural, level});
-    elements(75, 81, 1, 6, {natural, rcm});
-    elements(170, 140, 1, 3, {natural, dissection});
-    elements(8, 9, 10, 3, {natural, colours});
-    elements(7, 8, 9, 6, {natural, rcm});
-    elements(16, 17, 15, 3, {natural, dissection});
-    elements(13, 12, 14, 6, {natural});
-    elements(26, 24, 29, 3, {natural, rcm});
-    elements(40, 33, 1, 3, {natural}, true);
-    elements(60, 44, 1, 6, {natural}, true);
-    elements(11, 12, 13, 3, {natural}, true);
-    elements(15, 15, 16, 6, {natural}, true);
+    add("elements", {"elements:31x27x1:3"}, {natural, rcm});
+    add("elements", {"elements:24x22x1:6"}, {natural, dissection});
+    add("elements", {"elements:110x23x1:3"}, {natural, level});
+    add("elements", {"elements:75x81x1:6"}, {natural, rcm});
+    add("elements", {"elements:170x140x1:3"}, {natural, dissection});
+    add("elements", {"elements:8x9x10:3"}, {natural, colours});
+    add("elements", {"elements:7x8x9:6"}, {natural, rcm});
+    add("elements", {"elements:16x17x15:3"}, {natural, dissection});
+    add("elements", {"elements:13x12x14:6"}, {natural});
+    add("elements", {"elements:26x24x29:3"}, {natural, rcm});
+    add("elements", {"shuffled:40x33x1:3"}, {natural});
+    add("elements", {"shuffled:60x44x1:6"}, {natural});
+    add("elements", {"shuffled:11x12x13:3"}, {natural});
+    add("elements", {"shuffled:15x15x16:6"}, {natural});
 
-    const auto paths = [&](int n, int path, int window, int crossings,
-                           Orders orders) {
-      graph("paths", n, orders, [=](int rows) -> OwnGraph {
-        return {"paths:" + times(rows, path) + ":" + times(window, crossings),
-                rows, [=](std::uint64_t seed) {
-                  return path_graph(rows, path, window, crossings, seed);
-                }};
-      });
-    };
-    paths(1900, 8, 1900, 20, {natural, random});
-    paths(8800, 20, 500, 10, {natural, rcm});
-    paths(35000, 3, 35000, 5, {natural, level});
-    paths(58000, 60, 4000, 30, {natural, dissection});
-    paths(230000, 12, 20000, 15, {natural, random});
-    paths(900000, 30, 900000, 8, {natural, rcm});
-    paths(44000, 1, 44000, 0, {natural, reverse});
-    paths(310000, 1, 200, 40, {natural});
-    gallery("paths", {"chain:3300"}, {natural, random});
-    gallery("paths", {"arrow:41000"}, {natural, reverse});
-    gallery("paths", {"chain:61000", "diagonal:730000"}, {natural});
+    add("paths", {"paths:1900x8:1900x20"}, {natural, random});
+    add("paths", {"paths:8800x20:500x10"}, {natural, rcm});
+    add("paths", {"paths:35000x3:35000x5"}, {natural, level});
+    add("paths", {"paths:58000x60:4000x30"}, {natural, dissection});
+    add("paths", {"paths:230000x12:20000x15"}, {natural, random});
+    add("paths", {"paths:900000x30:900000x8"}, {natural, rcm});
+    add("paths", {"paths:44000x1:44000x0"}, {natural, reverse});
+    add("paths", {"paths:310000x1:200x40"}, {natural});
+    add("paths", {"chain:3300"}, {natural, random});
+    add("paths", {"arrow:41000"}, {natural, reverse});
+    add("paths", {"chain:61000", "diagonal:730000"}, {natural});
   }
 
   /// L and U of ILU(0) and ILU(1).
   void factors() {
     const auto both = [&](std::initializer_list<const char*> specs, int fill,
                           Orders orders) {
-      gallery("factors", specs, orders, Factor::ilu0_l, fill);
-      gallery("factors", specs, {*orders.begin()}, Factor::ilu0_u, fill);
+      add("factors", specs, orders, Factor::ilu0_l, fill);
+      add("factors", specs, {*orders.begin()}, Factor::ilu0_u, fill);
     };
     both({"grid2d:95", "grid2d:370", "grid3d:22", "grid3d:52"}, 1,
          {natural, rcm});

@@ -20,6 +20,7 @@ template <class Scalar>
 class OwnFactorizer : public Factorizer<Scalar> {
   using Matrix = typename Factorizer<Scalar>::Matrix;
   using Space = typename Factorizer<Scalar>::ExecutionSpace;
+  using Vector = typename Factorizer<Scalar>::Vector;
 
  public:
   explicit OwnFactorizer(const FactorProblem<Scalar>& problem)
@@ -38,18 +39,23 @@ class OwnFactorizer : public Factorizer<Scalar> {
   }
   void make_ready() override {
     made_ = IncompleteFactorization<Scalar, Space>();
+    IncompleteFactorizationOptions options;
+    options.enqueue_updates = problem_.enqueue_updates;
     made_ = IncompleteFactorization<Scalar, Space>(
         exec_, problem_.matrix,
         problem_.kind == FactorizationKind::ilu0
             ? Factorization::incomplete_lu
-            : Factorization::incomplete_cholesky);
+            : Factorization::incomplete_cholesky,
+        options);
   }
   void update_values(const Matrix& A) override {
-    made_.update_values(exec_, A);
+    if (problem_.enqueue_updates)
+      made_.enqueue_update_values(exec_, A);
+    else
+      made_.update_values(exec_, A);
   }
-  void apply() override {
-    made_.apply(exec_, Kokkos::subview(problem_.b, Kokkos::ALL(), 0),
-                Kokkos::subview(problem_.x, Kokkos::ALL(), 0));
+  void apply(const Vector& b, const Vector& x) override {
+    made_.apply(exec_, b, x);
   }
   std::vector<Scalar> factors() override {
     using Fault = Kokkos::View<const std::int64_t, typename Space::memory_space,

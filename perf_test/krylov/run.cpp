@@ -32,7 +32,7 @@ struct Solved {
 /// A preconditioner as the solvers take it.
 template <class Scalar>
 struct Plugged {
-  StepPreconditioner<Scalar>* preconditioner;
+  Factorizer<Scalar>* preconditioner;
 
   template <class Space, class Vector>
   void apply(const Space&, const Vector& r, const Vector& z) const {
@@ -48,23 +48,19 @@ class KrylovMethod {
   KrylovMethod(const Space& exec, std::int64_t rows,
                const KrylovSettings& settings, double tolerance)
       : method_(settings.method) {
-    if (method_ == KrylovMethodName::cg) {
-      CgOptions options;
-      options.relative_tolerance = tolerance;
-      options.max_iterations = settings.max_iterations;
-      cg_ = ConjugateGradient<Scalar, Space>(exec, rows, options);
-    } else if (method_ == KrylovMethodName::bicgstab) {
-      BiCgStabOptions options;
-      options.relative_tolerance = tolerance;
-      options.max_iterations = settings.max_iterations;
-      bicgstab_ = BiCgStab<Scalar, Space>(exec, rows, options);
-    } else {
-      GmresOptions options;
-      options.relative_tolerance = tolerance;
-      options.max_iterations = settings.max_iterations;
-      options.restart = settings.restart;
-      gmres_ = Gmres<Scalar, Space>(exec, rows, options);
-    }
+    const auto options = [&](auto of_method) {
+      of_method.relative_tolerance = tolerance;
+      of_method.max_iterations = settings.max_iterations;
+      return of_method;
+    };
+    GmresOptions cycles;
+    cycles.restart = settings.restart;
+    if (method_ == KrylovMethodName::cg)
+      cg_ = {exec, rows, options(CgOptions())};
+    else if (method_ == KrylovMethodName::bicgstab)
+      bicgstab_ = {exec, rows, options(BiCgStabOptions())};
+    else
+      gmres_ = {exec, rows, options(cycles)};
   }
 
   template <class Operator, class Preconditioner, class Vector>
@@ -106,6 +102,7 @@ StepProblem<Scalar> load_problem(const MatrixSource& source,
   const Space exec;
   Problem problem;
   problem.kind = settings.kind;
+  problem.enqueue_updates = true;
   Matrix A = load_whole_matrix<Matrix>(exec, source);
   if (A.numRows() != A.numCols()) throw std::runtime_error("is not square");
   if (A.numRows() == 0) throw std::runtime_error("has no rows");
@@ -147,7 +144,7 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
   using Vector = Kokkos::View<Scalar*, typename Space::memory_space>;
   using Product = SellMatrix<Scalar, Space>;
   using Method = KrylovMethod<Scalar, Space>;
-  using Preconditioner = StepPreconditioner<Scalar>;
+  using Preconditioner = Factorizer<Scalar>;
   static constexpr bool narrow = sizeof(Detail::RealOf<Scalar>) == 4;
 
   /// All time steps together.
@@ -177,10 +174,7 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
     const auto n = static_cast<std::int64_t>(problem_->rows());
     const Vector b(problem_->b.data(), n), x(problem_->x.data(), n);
     set_step(0);
-    const auto M =
-        is_own_preconditioner(result.algorithm)
-            ? make_own_preconditioner<Scalar>(result.algorithm, *problem_)
-            : make_peer_preconditioner<Scalar>(result.algorithm, *problem_);
+    const auto M = make_preconditioner(result.algorithm);
     result.ready_us = 1e6 * median_seconds(exec_, [&] { M->make_ready(); });
     Product product(exec_, problem_->matrix);
     Method method(exec_, n, settings_, tolerance_);
@@ -207,6 +201,23 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
     result.outcome = Outcome::right;
 
     for (auto _ : state) state.SetIterationTime(1e-6 * result.total_us);
+  }
+
+  /// The algorithm of strata_perf_factorization that it is. Kokkos Kernels has
+  /// no incomplete Cholesky: the product of spiluk's factors is that of
+  /// incomplete Cholesky's on a Hermitian matrix.
+  std::unique_ptr<Preconditioner> make_preconditioner(
+      const std::string& name) const {
+    if (is_stratas(name)) return make_own_factorizer(name, *problem_);
+    if (name == "kokkos_kernels")
+      return make_peer_factorizer("kokkos_kernels_spiluk", *problem_);
+    const std::string cusparse = "cusparse";
+    return make_peer_factorizer(
+        cusparse +
+            (settings_.kind == FactorizationKind::ilu0 ? "_csrilu02"
+                                                       : "_csric02") +
+            name.substr(cusparse.size()),
+        *problem_);
   }
 
   /// The values of a time step.

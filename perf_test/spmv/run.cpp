@@ -93,8 +93,6 @@ class Runner : public MatrixRunner<SpmvResult, SpmvMatrix<Scalar>> {
  private:
   std::unique_ptr<Matrix> load(const MatrixSource& source) override {
     x_ = y_ = Vectors();
-    if (settings_.factor && is_poisson(source))
-      throw std::runtime_error("--factor does not go with poisson:N");
     auto A = std::make_unique<Matrix>(
         settings_.factor ? load_triangle<Matrix>(source, *settings_.factor,
                                                  settings_.reorder)
@@ -145,7 +143,7 @@ class Runner : public MatrixRunner<SpmvResult, SpmvMatrix<Scalar>> {
     const std::string& name = result.algorithm;
     const bool single = result.vectors == 1;
     if (name == "strata_blocks") return make_blocks(result);
-    if (is_own_spmv(name)) {
+    if (is_stratas(name)) {
       SellOptions options = settings_.sell;
       options.use_diagonals = name == "strata";
       std::shared_ptr<SellMatrix<Scalar, Space>> sell;

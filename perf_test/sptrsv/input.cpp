@@ -29,7 +29,7 @@ Problem<Scalar> make_problem(const typename Problem<Scalar>::Matrix& triangle,
 
 template <class Scalar>
 Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
-                             Reorder reorder, int rhs) {
+                             GalleryOrder reorder, int rhs) {
   using Matrix = typename Problem<Scalar>::Matrix;
   return make_problem<Scalar>(load_triangle<Matrix>(source, factor, reorder),
                               uplo_of(factor), rhs);
@@ -38,7 +38,7 @@ Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
 template Problem<STRATA_PERF_SCALAR> make_problem<STRATA_PERF_SCALAR>(
     const Problem<STRATA_PERF_SCALAR>::Matrix&, Uplo, int);
 template Problem<STRATA_PERF_SCALAR> load_problem(const MatrixSource&, Factor,
-                                                  Reorder, int);
+                                                  GalleryOrder, int);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -18,10 +18,9 @@ namespace PerfTest {
 template <class Matrix>
 Matrix make_triangle(const typename Matrix::execution_space& exec,
                      const ValidationSystem& system) {
-  Matrix whole = system.make
-                     ? matrix_of_edges<Matrix>(system.make(), system.seed)
-                     : gallery<Matrix>(exec, system.matrix, system.seed);
-  whole = reordered(exec, whole, system.order, system.seed);
+  Matrix whole =
+      reordered(exec, gallery<Matrix>(exec, system.matrix, system.seed),
+                system.order, system.seed);
   if (system.fill > 0) whole = incomplete_pattern(exec, whole, system.fill);
   return triangle_of(exec, whole, system.factor);
 }

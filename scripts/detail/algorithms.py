@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Algorithms of strata_perf_sptrsv: names, groups and how lines of them are
 drawn."""
-from tables import UserError
+from tables import UserError, number
 
 PEERS = ["cusparse", "kokkos_kernels", "serial"]
 PEER_NAMES = {
@@ -30,6 +30,21 @@ def family_of(algorithm):
         if algorithm.startswith(peer):
             return peer
     return algorithm
+
+
+def solve_us(row):
+    return number(row, "solve_us")
+
+
+def fastest(rows):
+    """{family: {matrix: the right row of its fastest algorithm}}"""
+    found = {}
+    for row in rows:
+        of = found.setdefault(family_of(row["algorithm"]), {})
+        if row["outcome"] == "right" and \
+                not solve_us(row) >= solve_us(of.get(row["matrix"], {})):
+            of[row["matrix"]] = row
+    return found
 
 
 def is_own(algorithm):

@@ -61,6 +61,18 @@ no_words() { [ ${#words[@]} -eq 0 ] || die "unknown option ${words[0]}; see --he
 # need_value OPTION NUMBER_OF_WORDS_LEFT
 need_value() { [ "$2" -ge 2 ] || die "$1 needs a value; see --help"; }
 
+# What scripts/check fuzz and sanitize run.
+# shellcheck disable=SC2034
+fuzz_drivers=(triangular matrix_market band dense sell cg)
+
+# check_sources DIR...: of Kokkos and Kokkos Kernels.
+check_sources() {
+  local dir
+  for dir in "$@"; do
+    [ -f "$dir/CMakeLists.txt" ] || die "$dir holds no CMakeLists.txt"
+  done
+}
+
 check_backend() {
   case $1 in
     serial | openmp | cuda) ;;
@@ -94,6 +106,28 @@ find_nvcc() {
     fi
   done
   return 1
+}
+
+# choose_compiler PREFIX BACKEND: sets the array `compiler_option` to CMake's option, which is
+# nvcc_wrapper of the Kokkos in the first of these folders, or CXX, or none.
+choose_compiler() {
+  compiler_option=()
+  if [ "$2" = cuda ]; then
+    find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
+    compiler_option=(-DCMAKE_CXX_COMPILER="${1%%;*}/bin/nvcc_wrapper")
+  elif [ -n "${CXX:-}" ]; then
+    compiler_option=(-DCMAKE_CXX_COMPILER="$CXX")
+  fi
+}
+
+# keep_prefix FILE PREFIX FOLDER: CMake remembers where it found packages. Removes FOLDER
+# unless PREFIX, which FILE has then, is what its build has used.
+keep_prefix() {
+  if [ -f "$1" ] && [ "$(cat "$1")" != "$2" ]; then
+    rm -rf "$3"
+  fi
+  mkdir -p "${1%/*}"
+  echo "$2" >"$1"
 }
 
 # quietly LOG COMMAND...: the output goes to the log and is shown on failure.
@@ -140,7 +174,8 @@ need_debian() {
   fi
   say "Installing ${missing[*]}"
   local install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install
-    --yes --no-install-recommends "${missing[@]}")
+    --yes --no-install-recommends -o Acquire::Retries=1 -o Acquire::http::Timeout=20
+    -o DPkg::Lock::Timeout=20 "${missing[@]}")
   mkdir -p "${log%/*}"
   # The lists of a fresh machine are empty or old: refresh them if need be.
   "${install[@]}" >"$log" 2>&1 ||

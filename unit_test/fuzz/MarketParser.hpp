@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,43 @@ struct MarketEntry {
     return !(a < b) && !(b < a);
   }
 };
+
+/// A number without a sign.
+inline std::int64_t market_whole(const std::string& word) {
+  if (word.empty() || word.find_first_not_of("0123456789") != std::string::npos)
+    throw NotMarket("'" + word + "' is no number");
+  errno = 0;
+  const long long value = std::strtoll(word.c_str(), nullptr, 10);
+  if (errno == ERANGE) throw NotMarket("'" + word + "' is too large");
+  return value;
+}
+
+inline double market_integer(const std::string& word, double largest) {
+  const bool sign = word[0] == '-' || word[0] == '+';
+  if (word.find_first_not_of("0123456789", sign) != std::string::npos ||
+      word.size() == static_cast<std::size_t>(sign))
+    throw NotMarket("'" + word + "' is no integer");
+  errno = 0;
+  const auto value = std::strtoll(word.c_str(), nullptr, 10);
+  if (errno == ERANGE || !(std::abs(double(value)) <= largest))
+    throw NotMarket("'" + word + "' is too large");
+  return static_cast<double>(value);
+}
+
+/// A finite number of the field, at most `largest`.
+inline double market_number(std::string word, const std::string& field,
+                            double largest) {
+  if (field == "integer") return market_integer(word, largest);
+  for (char& c : word)
+    if (c == 'd' || c == 'D') c = 'e';
+  if (word.find_first_not_of("0123456789+-.eE") != std::string::npos)
+    throw NotMarket("'" + word + "' is no number");
+  char* end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  if (*end != 0 || end == word.c_str() || !(std::abs(value) <= largest))
+    throw NotMarket("'" + word + "' is no number that fits");
+  return value;
+}
 
 /// A plain reader of Matrix Market coordinate files, to hold Strata's against:
 /// the whole text at once, one word after the other. Format: NISTIR 5935 with
@@ -115,44 +153,11 @@ class MarketParser {
       throw NotMarket("field and symmetry");
   }
 
-  static std::int64_t whole(const std::string& word) {
-    if (word.empty() ||
-        word.find_first_not_of("0123456789") != std::string::npos)
-      throw NotMarket("'" + word + "' is no number");
-    errno = 0;
-    const long long value = std::strtoll(word.c_str(), nullptr, 10);
-    if (errno == ERANGE) throw NotMarket("'" + word + "' is too large");
-    return value;
-  }
   void read_sizes(const Words& words) {
     if (words.size() != 3) throw NotMarket("sizes");
-    rows = whole(words[0]);
-    if (whole(words[1]) != rows) throw NotMarket("not square");
-    stated_ = whole(words[2]);
-  }
-
-  double number(std::string word) const {
-    if (field_ == "integer") return integer(word);
-    for (char& c : word)
-      if (c == 'd' || c == 'D') c = 'e';
-    if (word.find_first_not_of("0123456789+-.eE") != std::string::npos)
-      throw NotMarket("'" + word + "' is no number");
-    char* end = nullptr;
-    const double value = std::strtod(word.c_str(), &end);
-    if (*end != 0 || end == word.c_str() || !(std::abs(value) <= largest_))
-      throw NotMarket("'" + word + "' is no number that fits");
-    return value;
-  }
-  double integer(const std::string& word) const {
-    const bool sign = word[0] == '-' || word[0] == '+';
-    if (word.find_first_not_of("0123456789", sign) != std::string::npos ||
-        word.size() == static_cast<std::size_t>(sign))
-      throw NotMarket("'" + word + "' is no integer");
-    errno = 0;
-    const auto value = std::strtoll(word.c_str(), nullptr, 10);
-    if (errno == ERANGE || !(std::abs(double(value)) <= largest_))
-      throw NotMarket("'" + word + "' is too large");
-    return static_cast<double>(value);
+    rows = market_whole(words[0]);
+    if (market_whole(words[1]) != rows) throw NotMarket("not square");
+    stated_ = market_whole(words[2]);
   }
 
   void read_entry(const Words& words) {
@@ -160,11 +165,11 @@ class MarketParser {
                                 : field_ == "complex" ? 2
                                                       : 1;
     if (words.size() != 2 + numbers) throw NotMarket("words of an entry");
-    MarketEntry e{whole(words[0]) - 1, whole(words[1]) - 1, 1, 0};
+    MarketEntry e{market_whole(words[0]) - 1, market_whole(words[1]) - 1, 1, 0};
     if (e.row < 0 || e.row >= rows || e.column < 0 || e.column >= rows)
       throw NotMarket("an entry is outside");
-    if (numbers > 0) e.real = number(words[2]);
-    if (numbers > 1) e.imaginary = number(words[3]);
+    if (numbers > 0) e.real = market_number(words[2], field_, largest_);
+    if (numbers > 1) e.imaginary = market_number(words[3], field_, largest_);
     entries.push_back(e);
     if (e.row == e.column) {
       if (symmetry_ == "skew-symmetric" ||
@@ -192,6 +197,7 @@ struct ArrayParser {
   /// @throws NotMarket
   explicit ArrayParser(const std::string& text) {
     std::vector<std::string> sizes;
+    std::string field;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       const std::string line = text.substr(at, end - at);
@@ -199,20 +205,20 @@ struct ArrayParser {
       at = end + 1;
       const auto words = split(line);
       if (banner) {
-        check_banner(words);
+        field = field_of_banner(words);
       } else if (words.empty() || words[0][0] == '%') {
         continue;
       } else if (sizes.empty()) {
         sizes = words;
       } else {
-        if (line.find('\0') != std::string::npos)
-          throw NotMarket("a zero byte");
-        for (const auto& word : words) values.push_back(number(word));
+        for (const auto& word : words)
+          values.push_back(
+              market_number(word, field, std::numeric_limits<double>::max()));
       }
     }
     if (sizes.size() != 2) throw NotMarket("sizes");
-    rows = size(sizes[0]);
-    columns = size(sizes[1]);
+    rows = market_whole(sizes[0]);
+    columns = market_whole(sizes[1]);
     if (static_cast<double>(rows) * static_cast<double>(columns) !=
         static_cast<double>(values.size()))
       throw NotMarket("another number of values");
@@ -230,7 +236,7 @@ struct ArrayParser {
     if (words.back().empty()) words.pop_back();
     return words;
   }
-  static void check_banner(std::vector<std::string> words) {
+  static std::string field_of_banner(std::vector<std::string> words) {
     for (auto& word : words)
       for (char& c : word)
         c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -240,21 +246,7 @@ struct ArrayParser {
         (words[3] == "real" || words[3] == "double" || words[3] == "integer") &&
         words[4] == "general";
     if (!right) throw NotMarket("banner");
-  }
-  static double number(const std::string& word) {
-    char* end = nullptr;
-    const double value = std::strtod(word.c_str(), &end);
-    if (*end != 0 || !std::isfinite(value))
-      throw NotMarket("'" + word + "' is no number");
-    return value;
-  }
-  static std::int64_t size(const std::string& word) {
-    char* end = nullptr;
-    errno = 0;
-    const auto value = std::strtoll(word.c_str(), &end, 10);
-    if (*end != 0 || errno == ERANGE || value < 0)
-      throw NotMarket("'" + word + "' is no size");
-    return value;
+    return words[3];
   }
 };
 

@@ -14,8 +14,7 @@
 namespace Strata {
 namespace Fuzz {
 
-/// A folder for the files of this program, and one in it for temporary files of
-/// the library, which have to be gone after each call.
+/// A folder for the files of this program.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -25,8 +24,6 @@ class ScratchFolder {
     if (!::mkdtemp(pattern.data()))
       throw std::runtime_error("no folder for temporary files");
     folder_ = pattern;
-    std::filesystem::create_directory(folder_ / "temporary");
-    ::setenv("TMPDIR", (folder_ / "temporary").c_str(), 1);
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
@@ -35,9 +32,6 @@ class ScratchFolder {
     std::filesystem::remove_all(folder_, error);
   }
 
-  bool temporary_files_are_gone() const {
-    return std::filesystem::is_empty(folder_ / "temporary");
-  }
   std::string path() const { return (folder_ / "matrix.mtx").string(); }
   /// @return the path
   std::string write(const std::string& bytes) const {

@@ -14,7 +14,7 @@
 #   --kokkos-source DIR, --kokkos-kernels-source DIR
 #                                 as for scripts/build
 
-known="triangular matrix_market band dense sell cg"
+known="${fuzz_drivers[*]}"
 parse_options minutes=1 seed-from= driver-option= build= backend= arch= debug kokkos-source= \
   kokkos-kernels-source= -- "$@"
 seed=$seed_from what=("${words[@]}")

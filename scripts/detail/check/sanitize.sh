@@ -27,9 +27,14 @@ build_options=("${given[@]}")
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || die "--seconds $seconds: a positive number is wanted"
 [[ $seed =~ ^[0-9]+$ ]] || die "--seed-from $seed: a number is wanted"
 
-# A backend's tools are a file, which uses the variables above.
+# A backend's tools are a file, which uses the variables above: it sets `ran` to what has
+# run, and the array `failed`.
 case $backend in
   serial | openmp) . "$root/scripts/detail/check/sanitize_host.sh" ;;
   cuda) . "$root/scripts/detail/check/sanitize_cuda.sh" ;;
   *) die "--backend $backend: serial, openmp or cuda is wanted" ;;
 esac
+verdict="nothing found"
+[ ${#failed[@]} -eq 0 ] || verdict="FOUND: $(printf '%s; ' "${failed[@]}")"
+echo "sanitizers, $backend: $ran, ${verdict%; }"
+[ ${#failed[@]} -eq 0 ]

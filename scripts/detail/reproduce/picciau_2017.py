@@ -7,7 +7,7 @@ import os
 
 from common import Document, ratio, text_of
 from page import Panel
-from algorithms import family_of
+from algorithms import fastest
 from tables import geometric_mean
 
 DOCUMENT = Document(
@@ -84,17 +84,6 @@ def measured_rows(run, matrices, table, algorithms=OWN, peers=True, flags=()):
     for matrix in matrices:
         command += ["--matrix" if os.path.isfile(matrix) else "--gallery", matrix]
     return run.rows("sptrsv", command, table)
-
-
-def fastest(rows):
-    """{family: {matrix: row of its fastest algorithm}}"""
-    found = {}
-    for row in rows:
-        of = found.setdefault(family_of(row["algorithm"]), {})
-        if row["matrix"] not in of or \
-                us(row) < us(of[row["matrix"]]):
-            of[row["matrix"]] = row
-    return found
 
 
 def measure(*arguments, **keywords):

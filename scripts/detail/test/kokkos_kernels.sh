@@ -164,18 +164,8 @@ finish
 # --- Building and running ----------------------------------------------------
 
 say "Building the tests of Kokkos Kernels $version for each scalar, ordinal and offset"
-configure=(-DCMAKE_PREFIX_PATH="$prefix")
-if [ "$backend" = cuda ]; then
-  find_nvcc || die "--backend cuda needs the CUDA toolkit: no nvcc on the PATH or in /usr/local/cuda/bin"
-  configure+=(-DCMAKE_CXX_COMPILER="${prefix%%;*}/bin/nvcc_wrapper")
-elif [ -n "${CXX:-}" ]; then
-  configure+=(-DCMAKE_CXX_COMPILER="$CXX")
-fi
-# CMake remembers where it found packages: a build that used others is begun anew.
-if [ -f "$folder/prefix" ] && [ "$(cat "$folder/prefix")" != "$prefix" ]; then
-  rm -rf "$folder/build"
-fi
-echo "$prefix" >"$folder/prefix"
+choose_compiler "$prefix" "$backend"
+keep_prefix "$folder/prefix" "$prefix" "$folder/build"
 library=""
 if [ -n "$library_build" ]; then
   library=$folder/library
@@ -185,7 +175,8 @@ fi
 quietly "$folder/configure.log" cmake -S "$root/cmake/test_kokkos_kernels" -B "$folder/build" \
   -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
   -Dversion="$version" -Dedited="$folder/edited" -Dfixtures="$fixtures" \
-  -Dscalars="double;float;kokkos_complex_double;kokkos_complex_float" -Dlibrary="$library" "${configure[@]}"
+  -Dscalars="double;float;kokkos_complex_double;kokkos_complex_float" -Dlibrary="$library" \
+  -DCMAKE_PREFIX_PATH="$prefix" "${compiler_option[@]}"
 quietly "$folder/build.log" cmake --build "$folder/build" --parallel "$(jobs)" \
   --target "${kernels[@]}"
 

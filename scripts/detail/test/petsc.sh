@@ -126,13 +126,12 @@ build_petsc() {
 # --- Strata and the plug-in ------------------------------------------------------
 
 # The plug-in compiles what it uses of Strata: the whole library takes longer.
-compiler=()
+compiler_option=()
 if [[ $(kokkos_devices) == *CUDA* ]]; then
-  find_nvcc || die "the Kokkos in $kokkos is for CUDA, and no nvcc is on the PATH"
-  compiler=(-DCMAKE_CXX_COMPILER="$kokkos/bin/nvcc_wrapper")
+  choose_compiler "$kokkos" cuda
 fi
 quietly "$logs/strata-configure.log" cmake -S "$root" -B "$work/strata-$name" -G Ninja \
-  "${compiler[@]}" -DStrata_ENABLE_HEADER_ONLY=ON -DStrata_ENABLE_LAPACK=OFF \
+  "${compiler_option[@]}" -DStrata_ENABLE_HEADER_ONLY=ON -DStrata_ENABLE_LAPACK=OFF \
   -DCMAKE_PREFIX_PATH="$kokkos" -DCMAKE_INSTALL_PREFIX="$prefix" \
   -DCMAKE_INSTALL_LIBDIR=lib -DStrata_ENABLE_TESTS=OFF \
   -DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_EXAMPLES=OFF
@@ -142,7 +141,7 @@ say "Building libpetscstrata for $name"
 mpi_flags=--oversubscribe
 [ "$(id -u)" -ne 0 ] || mpi_flags="--allow-run-as-root $mpi_flags"
 quietly "$logs/plugin-configure.log" cmake -S "$root/petsc" -B "$work/plugin-$name" \
-  -G Ninja "${compiler[@]}" -DCMAKE_PREFIX_PATH="$prefix;$kokkos" \
+  -G Ninja "${compiler_option[@]}" -DCMAKE_PREFIX_PATH="$prefix;$kokkos" \
   -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
   -DPETSC_DIR="$petsc_dir" -DPETSC_ARCH="$arch" \
   -DCMAKE_INSTALL_RPATH="$petsc_dir/$arch/lib;$kokkos/lib" \

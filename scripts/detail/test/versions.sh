@@ -59,7 +59,7 @@ test_project() {
   shift
   build=$root/build/versions/$(sha256sum <<<"$project $* $backend" | cut -c 1-12)
   configure=("$@" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="${flags:--O3 -DNDEBUG}")
-  [ -z "${CXX:-}" ] || configure+=(-DCMAKE_CXX_COMPILER="$CXX")
+  choose_compiler "" "$backend"
   configure+=("-DStrata_ENABLE_"{TESTS,PERF_TESTS,EXAMPLES}=ON)
   if [ -n "$unit" ]; then
     configure+=("-DStrata_ENABLE_"{PERF_TESTS,EXAMPLES}=OFF)
@@ -70,7 +70,7 @@ test_project() {
     read -ra targets <<<"Strata_${tests//,/ Strata_}"
   fi
   quietly "$build/configure.log" cmake -S "$project" -B "$build" -G Ninja \
-    "${configure[@]}"
+    "${configure[@]}" "${compiler_option[@]}"
   versions=$(sed -n 's/^-- \(Kokkos [0-9.]*, Kokkos Kernels [0-9.]*\)$/\1/p' "$build/configure.log")
   say "Building the tests with $versions"
   # Where a test does not compile, the others are tested all the same.
@@ -91,13 +91,6 @@ test_project() {
 test_installed() { test_project "$root" -DCMAKE_PREFIX_PATH="$1"; }
 
 # --- Sources -----------------------------------------------------------------
-
-check_sources() {
-  local dir
-  for dir in "$@"; do
-    [ -f "$dir/CMakeLists.txt" ] || die "$dir holds no CMakeLists.txt"
-  done
-}
 
 test_tree() {
   local options=(-DKokkos_ENABLE_SERIAL=ON)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_MEMORY_HOST_MEMORY_HPP
-#define STRATA_CORE_MEMORY_HOST_MEMORY_HPP
+#ifndef STRATA_GALLERY_HOST_MEMORY_HPP
+#define STRATA_GALLERY_HOST_MEMORY_HPP
 
 #include <unistd.h>
 

@@ -14,31 +14,29 @@ namespace Detail {
 /// For ExpectCompiled.
 struct MatrixMarketReader;
 
-/// See read_matrix_market. In
-/// core/matrix_market/MatrixMarketImplementation.hpp.
+/// See read_matrix_market. In gallery/MatrixMarketImplementation.hpp.
 template <class ExecutionSpace, class Scalar>
 void make_market_matrix(const std::string& path, NewMatrix<Scalar>& made);
 
 }  // namespace Detail
 
 /// Reads a square matrix from a Matrix Market coordinate file, gzip'd or not,
-/// through Kokkos Kernels' reader, into the memory of CrsMatrix.
+/// into the memory of CrsMatrix.
 ///
 /// Fields: real and integer into any scalar, complex into complex ones, pattern
 /// (every value is one). Symmetric, skew-symmetric and hermitian files become
 /// whole matrices. Rows come sorted; explicit zeros stay; an entry that a
 /// general file names twice stays twice, for the check of the matrix to find.
+/// Numbers are read as double (integers as 64-bit integers), then rounded.
 ///
-/// The file is checked line by line first: whatever is wrong with it raises
-/// FileError with the line at fault, and index types too narrow for it raise
-/// IndexOverflowError. So do sizes that the file can't hold, or that take more
-/// memory than there is, before any is taken; above 16,777,216 rows there has
-/// to be an entry for every 1,000 of them. A file that is compressed, or
-/// written in a way that Kokkos Kernels' reader does not know, is copied in
-/// plain form to a temporary file (in TMPDIR), which is removed in all cases.
-/// MemoryError tells of less memory than the system has said that there is.
-/// Cost: two passes over the text, and a sort of the entries on the host with
-/// 16 to 32 bytes each.
+/// Whatever is wrong with the file raises FileError with the line at fault, and
+/// index types too narrow for it raise IndexOverflowError. So do sizes that the
+/// file can't hold, or that take more memory than there is, before any is
+/// taken; above 16,777,216 rows there has to be an entry for every 1,000 of
+/// them. MemoryError tells of less memory than the system has said that there
+/// is. Cost: one pass over the text and a sort of the entries on the host,
+/// which takes 24 or, for complex<double>, 32 bytes per entry until the matrix
+/// is made.
 template <class CrsMatrix>
 CrsMatrix read_matrix_market(const std::string& path) {
   static_assert(Detail::owns_its_memory<CrsMatrix>,
@@ -59,7 +57,7 @@ CrsMatrix read_matrix_market(const std::string& path) {
 }  // namespace Strata
 
 #if !STRATA_LIBRARY
-#include <core/matrix_market/MatrixMarketImplementation.hpp>
+#include <gallery/MatrixMarketImplementation.hpp>
 #endif
 
 #endif

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_PERF_GRAPHS_HPP
-#define STRATA_PERF_GRAPHS_HPP
+#ifndef STRATA_GALLERY_GALLERY_GRAPHS_HPP
+#define STRATA_GALLERY_GALLERY_GRAPHS_HPP
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <core/memory/AllocateView.hpp>
 #include <core/scalar/CounterRandom.hpp>
 #include <cstdint>
-#include <gallery/GalleryBuild.hpp>
+#include <gallery/GallerySpec.hpp>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace Strata {
-namespace PerfTest {
+namespace Detail {
+
+// Random and structured graphs that one row after the other is drawn of: on the
+// host, by one thread.
 
 /// Undirected edges between the rows of a matrix, in any order; an edge may
 /// come more than once, and an edge from a row to itself does not count.
 struct EdgeList {
   int rows = 0;
-  std::vector<std::pair<int, int>> edges;
+  std::vector<int> ends;  ///< of one edge after the other
 
   void add(std::int64_t i, std::int64_t j) {
-    edges.emplace_back(static_cast<int>(i), static_cast<int>(j));
+    ends.push_back(static_cast<int>(i));
+    ends.push_back(static_cast<int>(j));
   }
 };
 
@@ -35,11 +39,11 @@ class RowRandom {
   /// In [0, n).
   std::int64_t below(std::int64_t n) { return Detail::below(bits(), n); }
   /// In [0, 1).
-  double unit() { return Detail::unit_interval(bits()); }
+  double unit() { return unit_interval(bits()); }
   bool chance(double probability) { return unit() < probability; }
 
  private:
-  std::uint64_t bits() { return Detail::random_bits(seed_, row_, drawn_++, 0); }
+  std::uint64_t bits() { return random_bits(seed_, row_, drawn_++, 0); }
 
   std::uint64_t seed_, row_, drawn_ = 0;
 };
@@ -172,15 +176,10 @@ inline EdgeList power_law_graph(int rows, int links, std::uint64_t seed) {
   graph.rows = rows;
   for (int row = 1; row < rows; ++row) {
     RowRandom random(seed, row);
-    const auto ends = static_cast<std::int64_t>(2 * graph.edges.size());
+    const auto ends = static_cast<std::int64_t>(graph.ends.size());
     for (int k = 0; k < links; ++k) {
       const std::int64_t end = random.below(ends + 1);
-      int other = 0;
-      if (end < ends) {
-        const auto& edge = graph.edges[end / 2];
-        other = end % 2 ? edge.second : edge.first;
-      }
-      graph.add(row, other);
+      graph.add(row, end < ends ? graph.ends[end] : 0);
     }
   }
   return graph;
@@ -256,58 +255,64 @@ inline EdgeList path_graph(int rows, int path, int window, int crossings,
   return graph;
 }
 
-/// The matrix of these edges in the memory of Matrix: symmetric pattern, sorted
-/// rows, the values of a gallery matrix. Cost: some passes over the edges by
-/// one thread of the host.
-template <class Matrix>
-Matrix matrix_of_edges(const EdgeList& graph, std::uint64_t seed) {
-  using Scalar = typename Matrix::non_const_value_type;
-  const int rows = graph.rows;
-  // The columns of row i are those rows j that have i: scattered in ascending
-  // order of i, each row is sorted.
-  std::vector<int> start(rows + 1, 0), columns(2 * graph.edges.size());
-  for (const auto& [i, j] : graph.edges) ++start[i + 1], ++start[j + 1];
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  auto next = start;
-  for (const auto& [i, j] : graph.edges) {
-    columns[next[i]++] = j;
-    columns[next[j]++] = i;
+/// The graph that `spec` names.
+inline EdgeList gallery_graph(const GallerySpec& spec, std::uint64_t seed) {
+  const auto& at = spec.numbers;
+  switch (spec.family) {
+    case Family::box:
+      return box_graph(at[0], at[1], at[2], at[3]);
+    case Family::elements:
+    case Family::shuffled:
+      return element_graph(at[0], at[1], at[2], at[3],
+                           spec.family == Family::shuffled, seed);
+    case Family::holed_band:
+      return holed_band_graph(at[0], at[1], spec.density, at[2], at[3], seed);
+    case Family::deep:
+      return deep_graph(at[0], at[1], at[2], at[3], at[4], seed);
+    case Family::long_rows:
+    case Family::long_last:
+      return long_row_graph(at[0], at[1], at[4], at[2], at[3],
+                            spec.family == Family::long_last, seed);
+    case Family::power_law:
+      return power_law_graph(at[0], at[1], seed);
+    case Family::mesh2d:
+    case Family::mesh3d:
+      return mesh_graph(at[0], spec.family == Family::mesh2d ? 2 : 3, at[1],
+                        seed);
+    default:
+      return path_graph(at[0], at[1], at[2], at[3], seed);
   }
-  std::vector<int> sorted(columns.size());
-  next = start;
-  for (int row = 0; row < rows; ++row)
-    for (int k = start[row]; k < start[row + 1]; ++k)
-      sorted[next[columns[k]]++] = row;
-
-  std::vector<int> row_map{0}, entries;
-  entries.reserve(sorted.size() + rows);
-  for (int row = 0; row < rows; ++row) {
-    const auto first = entries.size();
-    bool placed = false;
-    for (int k = start[row]; k < start[row + 1]; ++k) {
-      const int column = sorted[k];
-      if (!placed && column >= row) {
-        entries.push_back(row);
-        placed = true;
-      }
-      if (entries.size() == first || entries.back() != column)
-        entries.push_back(column);
-    }
-    if (!placed) entries.push_back(row);
-    row_map.push_back(static_cast<int>(entries.size()));
-  }
-  std::vector<Scalar> values(entries.size());
-  const Detail::GalleryValues value{seed, 0, true};
-  for (int row = 0; row < rows; ++row)
-    for (int k = row_map[row]; k < row_map[row + 1]; ++k)
-      values[k] = value.template operator()<Scalar>(
-          row, entries[k], row_map[row + 1] - row_map[row]);
-  return Matrix("Strata::matrix_of_edges", rows, rows,
-                static_cast<int>(entries.size()), values.data(), row_map.data(),
-                entries.data());
 }
 
-}  // namespace PerfTest
+/// The edges of a graph in MemorySpace, for build_from_edges.
+template <class MemorySpace>
+class ListedEdges {
+ public:
+  explicit ListedEdges(const EdgeList& graph)
+      : ends_(
+            make_unfilled<Ends>("Strata::Gallery::edges", graph.ends.size())) {
+    Kokkos::deep_copy(ends_,
+                      Kokkos::View<const int*, Kokkos::HostSpace,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                          graph.ends.data(), graph.ends.size()));
+  }
+
+  std::int64_t generators() const {
+    return static_cast<std::int64_t>(ends_.extent(0) / 2);
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t edge,
+                                         const Visit& visit) const {
+    const int i = ends_(2 * edge), j = ends_(2 * edge + 1);
+    if (i != j) visit(i, j);
+  }
+
+ private:
+  using Ends = Kokkos::View<int*, MemorySpace>;
+  Ends ends_;
+};
+
+}  // namespace Detail
 }  // namespace Strata
 
 #endif

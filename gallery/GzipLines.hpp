@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_CORE_MATRIX_MARKET_GZIP_LINES_HPP
-#define STRATA_CORE_MATRIX_MARKET_GZIP_LINES_HPP
+#ifndef STRATA_GALLERY_GZIP_LINES_HPP
+#define STRATA_GALLERY_GZIP_LINES_HPP
 
 #include <sys/stat.h>
 #include <zlib.h>
@@ -35,12 +35,6 @@ class GzipLines {
     const auto size = static_cast<std::int64_t>(status.st_size);
     const std::int64_t each = ::gzdirect(file_.get()) ? 1 : most_deflated;
     most_text_ = size < INT64_MAX / each ? size * each : INT64_MAX;
-  }
-
-  /// Whether the bytes of the file are other than its text.
-  static bool is_compressed(const std::string& path) {
-    GzipLines lines(path);
-    return ::gzdirect(lines.file_.get()) == 0;
   }
 
   /// One-based number of the line that next() gave last.

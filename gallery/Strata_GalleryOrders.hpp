@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_PERF_ORDERS_HPP
-#define STRATA_PERF_ORDERS_HPP
+#ifndef STRATA_GALLERY_ORDERS_HPP
+#define STRATA_GALLERY_ORDERS_HPP
 
 #include <Kokkos_Core.hpp>
 #include <Strata_Colouring.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <algorithm>
-#include <detail/Strata_PerfGraphs.hpp>
+#include <gallery/GalleryGraphs.hpp>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace Strata {
-namespace PerfTest {
 
-/// An order of rows and columns.
-enum class Order {
+/// An order of the rows and columns of a matrix, to try solvers on.
+enum class GalleryOrder {
   natural,
   reverse,
   random,
@@ -24,36 +24,47 @@ enum class Order {
   colours             ///< of colour_rows
 };
 
-inline const char* to_string(Order order) {
+inline constexpr GalleryOrder gallery_orders[] = {
+    GalleryOrder::natural,
+    GalleryOrder::reverse,
+    GalleryOrder::random,
+    GalleryOrder::cuthill_mckee,
+    GalleryOrder::nested_dissection,
+    GalleryOrder::level,
+    GalleryOrder::colours};
+
+inline const char* to_string(GalleryOrder order) {
   switch (order) {
-    case Order::natural:
+    case GalleryOrder::natural:
       return "natural";
-    case Order::reverse:
+    case GalleryOrder::reverse:
       return "reverse";
-    case Order::random:
+    case GalleryOrder::random:
       return "random";
-    case Order::cuthill_mckee:
+    case GalleryOrder::cuthill_mckee:
       return "rcm";
-    case Order::nested_dissection:
+    case GalleryOrder::nested_dissection:
       return "dissection";
-    case Order::level:
+    case GalleryOrder::level:
       return "level";
     default:
       return "colours";
   }
 }
 
+namespace Detail {
+
 /// A graph in the memory of the host: those columns of a matrix that are other
 /// rows.
 struct HostGraph {
-  Kokkos::View<const int*, Kokkos::HostSpace> row_map, entries;
+  std::vector<std::int64_t> row_map, entries;
 
-  int rows() const { return static_cast<int>(row_map.extent(0)) - 1; }
-  int degree(int row) const { return row_map(row + 1) - row_map(row); }
+  int rows() const { return static_cast<int>(row_map.size()) - 1; }
+  std::int64_t degree(int row) const { return row_map[row + 1] - row_map[row]; }
   template <class Visit>
   void neighbours(int row, const Visit& visit) const {
-    for (int k = row_map(row); k < row_map(row + 1); ++k)
-      if (entries(k) != row) visit(entries(k));
+    for (std::int64_t k = row_map[row]; k < row_map[row + 1]; ++k)
+      if (entries[k] != row) visit(static_cast<int>(entries[k]));
   }
 };
 
@@ -87,7 +98,7 @@ class BreadthFirst {
         });
         if (sorted)
           std::sort(found.begin() + first, found.end(), [&](int a, int b) {
-            const int da = graph_.degree(a), db = graph_.degree(b);
+            const std::int64_t da = graph_.degree(a), db = graph_.degree(b);
             return da != db ? da < db : a < b;
           });
       }
@@ -190,47 +201,64 @@ inline std::vector<int> random_order(int rows, std::uint64_t seed) {
   return old_row;
 }
 
-/// A with its rows and columns in `order`.
+/// The rows of A in `order`, which no function of the library gives.
 template <class Matrix>
-Matrix reordered(const typename Matrix::execution_space& exec, const Matrix& A,
-                 Order order, std::uint64_t seed) {
+std::vector<int> host_order(const Matrix& A, GalleryOrder order,
+                            std::uint64_t seed) {
   using Memory = typename Matrix::memory_space;
-  if (order == Order::natural) return A;
-  if (order == Order::level)
-    return permute_symmetric(exec, A, level_permutation(exec, A));
-  if (order == Order::colours)
-    return permute_symmetric(exec, A, colour_rows(exec, A).permutation);
-
-  const int rows = static_cast<int>(A.numRows());
-  const Kokkos::HostSpace host;
-  const auto graph = [&] {
-    return HostGraph{
-        Kokkos::create_mirror_view_and_copy(host, A.graph.row_map),
-        Kokkos::create_mirror_view_and_copy(host, A.graph.entries)};
-  };
-  std::vector<int> old_row;
-  if (order == Order::cuthill_mckee) {
-    old_row = cuthill_mckee(graph());
-  } else if (order == Order::nested_dissection) {
-    old_row = NestedDissection(graph()).old_row;
-  } else if (order == Order::random) {
-    old_row = random_order(rows, seed);
-  } else {
-    old_row.resize(rows);
+  const auto rows = static_cast<int>(A.numRows());
+  if (order == GalleryOrder::random) return random_order(rows, seed);
+  if (order == GalleryOrder::reverse) {
+    std::vector<int> old_row(rows);
     std::iota(old_row.rbegin(), old_row.rend(), 0);
+    return old_row;
   }
-  std::vector<int> new_row(rows);
-  for (int row = 0; row < rows; ++row) new_row[old_row[row]] = row;
-  using Rows = Kokkos::View<int*, Memory>;
-  using OnHost = Kokkos::View<int*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-  Permutation<Memory> permutation{Rows("Strata::old_row", rows),
-                                  Rows("Strata::new_row", rows), 0};
-  Kokkos::deep_copy(permutation.old_row, OnHost(old_row.data(), rows));
-  Kokkos::deep_copy(permutation.new_row, OnHost(new_row.data(), rows));
-  return permute_symmetric(exec, A, permutation);
+  const auto fetch = [](const IndexArray& array) {
+    return array.fetch<Memory>(0, static_cast<std::int64_t>(array.extent(0)));
+  };
+  const HostGraph graph{fetch(A.graph.row_map), fetch(A.graph.entries)};
+  return order == GalleryOrder::cuthill_mckee ? cuthill_mckee(graph)
+                                              : NestedDissection(graph).old_row;
 }
 
-}  // namespace PerfTest
+}  // namespace Detail
+
+/// A with its rows and columns in `order`; natural, A itself. Random orders
+/// depend on `seed`.
+///
+/// @throws what level_permutation(), colour_rows() and permute_symmetric()
+/// throw
+/// Cost: of `level` and `colours`, that of these functions; else some passes
+/// over the entries by one thread of the host.
+template <class Matrix>
+Matrix reordered(const typename Matrix::execution_space& exec, const Matrix& A,
+                 GalleryOrder order, std::uint64_t seed = 1) {
+  using Memory = typename Matrix::memory_space;
+  if (order == GalleryOrder::natural) return A;
+  if (order == GalleryOrder::level)
+    return permute_symmetric(exec, A, level_permutation(exec, A));
+  if (order == GalleryOrder::colours)
+    return permute_symmetric(exec, A, colour_rows(exec, A).permutation);
+
+  const std::vector<int> old_row = Detail::host_order(A, order, seed);
+  std::vector<int> new_row(old_row.size());
+  for (std::size_t row = 0; row < old_row.size(); ++row)
+    new_row[old_row[row]] = static_cast<int>(row);
+  const auto on_device = [](const std::vector<int>& from,
+                            const std::string& label) {
+    Kokkos::View<int*, Memory> to(label, from.size());
+    Kokkos::deep_copy(
+        to,
+        Kokkos::View<const int*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+            from.data(), from.size()));
+    return to;
+  };
+  return permute_symmetric(
+      exec, A,
+      Permutation<Memory>{on_device(old_row, "Strata::old_row"),
+                          on_device(new_row, "Strata::new_row"), 0});
+}
+
 }  // namespace Strata
 
 #endif

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What solves and value updates ask of Kokkos: no waiting, no memory, no copies
 // in the one, one wait in the other.
-#include <core/device/Backend.hpp>
-#include <core/matrix/InspectValues.hpp>
-#include <core/matrix/ValueIndex.hpp>
-#include <core/memory/ToDevice.hpp>
-
 #include "KokkosEvents.hpp"
 #include "TriangularSolverCases.hpp"
 
@@ -93,76 +88,20 @@ TEST(TriangularSolver, SolvesNeitherWaitNorAllocateNorCopy) {
     }
 }
 
+struct CountOnes {
+  KOKKOS_FUNCTION void operator()(int, int& count) const { ++count; }
+};
+
 /// Fences that Kokkos tells of where the host waits for the result of a
 /// reduction: two on CUDA.
 int fences_of_a_reduction() {
   const KokkosEvents events(Memory::name());
-  Detail::ValuesInspection result;
-  const Kokkos::View<const int*, Memory> none;
-  const Kokkos::View<int*, Memory> entries("entries", 10);
   const int before = events.so_far().fences;
-  Kokkos::parallel_reduce(
-      "one reduction", Kokkos::RangePolicy<Space>(0, 10),
-      Detail::InspectValues<double, Memory>{{},
-                                            {},
-                                            nullptr,
-                                            Detail::row_map_term(none),
-                                            Detail::entries_term(entries)},
-      result);
+  int count = 0;
+  Kokkos::parallel_reduce("one reduction", Kokkos::RangePolicy<Space>(0, 10),
+                          CountOnes(), count);
+  EXPECT_EQ(count, 10);
   return events.so_far().fences - before;
-}
-
-/// What blocks of threads find is what a reduction finds: of several blocks
-/// with a ragged end, and of what stands in the last places.
-TEST(InspectValues, FindsTheSameByBlocks) {
-  using Detail::ValuesInspection;
-  const Space exec;
-  const double tiny = std::numeric_limits<double>::denorm_min();
-  for (const int n : {1, 31, 255, 5000, 70001})
-    for (const double last : {1., 0., tiny, std::nan("")}) {
-      SCOPED_TRACE(std::to_string(n) + " rows, the last has " +
-                   std::to_string(last));
-      std::vector<int> counted(n + 1);
-      std::vector<std::int64_t> origin(n);
-      std::vector<double> number(n, 2.);
-      for (int i = 0; i < n; ++i) {
-        counted[i + 1] = i + 1;
-        origin[i] = (i + n / 2) % n;
-      }
-      number[origin[n - 1]] = last;
-      const auto index = Detail::to_device<int, Memory>("index", counted);
-      const auto values = Detail::to_device<double, Memory>("values", number);
-      Detail::DiagonalPlaces<Memory> places;
-      places.value_index = Detail::ValueIndex<Memory>("origin", origin, n);
-      using Look = Detail::InspectValues<double, Memory>;
-      const Look look{places,
-                      {},
-                      values.data(),
-                      Detail::row_map_term(index),
-                      Detail::entries_term(index)};
-      ValuesInspection whole, direct, by_blocks;
-      Detail::inspect_values_into<double>(exec, places, {}, values.data(),
-                                          index, index, whole);
-      direct = Detail::inspect_values<double>(exec, places, {}, values.data(),
-                                              index, index);
-      if constexpr (!Detail::is_gpu<Space>) {
-        constexpr int blocks = 7;
-        std::vector<ValuesInspection> found(blocks);
-        for (int b = 0; b < blocks; ++b)
-          Detail::InspectByBlocks<Look>{
-              look, found.data()}(Detail::OneThreadTeam(b, blocks));
-        for (const auto& part : found) Look::join_parts(by_blocks, part);
-      } else {
-        by_blocks = direct;
-      }
-      for (const auto& found : {direct, by_blocks}) {
-        EXPECT_EQ(found.fingerprint(), whole.fingerprint());
-        EXPECT_EQ(found.zero_row, whole.zero_row);
-        EXPECT_EQ(found.divide, whole.divide);
-      }
-      EXPECT_EQ(whole.zero_row, last == 0 ? n - 1 : ValuesInspection::no_row);
-      EXPECT_EQ(whole.divide, last == 1 || last == 0 ? 0 : 1);
-    }
 }
 
 TEST(TriangularSolver, NewValuesAreWaitedForOnce) {

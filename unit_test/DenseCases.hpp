@@ -109,32 +109,61 @@ auto from_view(const View& view) {
   return a;
 }
 
-/// Largest |A X - B| of the elements, over |A|_inf |X|_max + |B|_max.
+/// |A|_inf with the moduli of size_of.
 template <class Scalar>
-double backward_error(const HostDense<Scalar>& a, const HostDense<Scalar>& x,
-                      const HostDense<Scalar>& b) {
-  double residual = 0, of_a = 0, of_x = 0, of_b = 0;
+double largest_row_sum(const HostDense<Scalar>& a) {
+  std::vector<double> sums(a.rows, 0.0);
+  for (std::int64_t k = 0; k < a.columns; ++k)
+    for (std::int64_t i = 0; i < a.rows; ++i)
+      sums[i] += size_of(Wide<Scalar>::from(a(i, k)));
+  double largest = 0;
+  for (const double sum : sums) largest = std::max(largest, sum);
+  return largest;
+}
+
+/// r -= a x. Of complex numbers the parts, which costs a fraction of an
+/// operator that looks after infinities.
+inline void subtract_product(long double& r, long double a, long double x) {
+  r -= a * x;
+}
+inline void subtract_product(std::complex<long double>& r,
+                             const std::complex<long double>& a,
+                             const std::complex<long double>& x) {
+  r = {r.real() - (a.real() * x.real() - a.imag() * x.imag()),
+       r.imag() - (a.real() * x.imag() + a.imag() * x.real())};
+}
+
+/// Largest |A X - B| of the elements, over |A|_inf |X|_max + |B|_max.
+/// @param of_a  |A|_inf
+template <class Scalar>
+double backward_error(const HostDense<Scalar>& a, double of_a,
+                      const HostDense<Scalar>& x, const HostDense<Scalar>& b) {
+  double residual = 0, of_x = 0, of_b = 0;
   using W = Wide<Scalar>;
-  for (std::int64_t i = 0; i < a.rows; ++i) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < a.columns; ++k)
-      sum += size_of(W::from(a(i, k)));
-    of_a = std::max(of_a, sum);
-  }
+  std::vector<typename W::Type> r(a.rows);
   for (std::int64_t j = 0; j < b.columns; ++j) {
-    for (std::int64_t k = 0; k < x.rows; ++k)
-      of_x = std::max(of_x, size_of(W::from(x(k, j))));
     for (std::int64_t i = 0; i < a.rows; ++i) {
-      typename W::Type r = W::from(b(i, j));
-      of_b = std::max(of_b, size_of(r));
-      for (std::int64_t k = 0; k < a.columns; ++k)
-        r -= W::from(a(i, k)) * W::from(x(k, j));
-      const double size = size_of(r);
+      r[i] = W::from(b(i, j));
+      of_b = std::max(of_b, size_of(r[i]));
+    }
+    for (std::int64_t k = 0; k < a.columns; ++k) {
+      const auto x_k = W::from(x(k, j));
+      of_x = std::max(of_x, size_of(x_k));
+      for (std::int64_t i = 0; i < a.rows; ++i)
+        subtract_product(r[i], W::from(a(i, k)), x_k);
+    }
+    for (const auto& of_row : r) {
+      const double size = size_of(of_row);
       if (!(size <= residual)) residual = size;  // not a number stays
     }
   }
   const double scale = of_a * of_x + of_b;
   return scale > 0 ? residual / scale : residual;
+}
+template <class Scalar>
+double backward_error(const HostDense<Scalar>& a, const HostDense<Scalar>& x,
+                      const HostDense<Scalar>& b) {
+  return backward_error(a, largest_row_sum(a), x, b);
 }
 
 /// Textbook Gauss-Jordan elimination with partial pivoting in the wide type,

@@ -37,7 +37,7 @@ template <class Scalar>
 struct FactorCases : testing::Test {
   using Solver = Strata::FactorSolver<Scalar, Device>;
   using Transformation = Strata::FactorTransformation<Scalar, Device>;
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   using Host = HostMatrix<Scalar>;
   using One = Kokkos::View<Scalar*, Device>;
   using Left = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device>;

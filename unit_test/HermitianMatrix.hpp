@@ -5,15 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <Strata_Gallery.hpp>
-#include <complex>
-#include <core/matrix/PackValues.hpp>
-#include <core/scalar/RealPart.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "HostMatrix.hpp"
 #include "RandomSeed.hpp"
+#include "Scalars.hpp"
 
 using Strata::generator;
 using Device = Kokkos::DefaultExecutionSpace;
@@ -33,11 +31,6 @@ Scalar random_number() {
     return Scalar(one(generator()), one(generator()));
   }
 }
-template <class Scalar>
-std::complex<double> wide(const Scalar& v) {
-  return {Strata::Detail::RealPart<Scalar>::real(v),
-          Strata::Detail::RealPart<Scalar>::imaginary(v)};
-}
 
 /// A Hermitian matrix on the pattern of a gallery matrix that has one of its
 /// own mirror image: entries below the diagonal are drawn anew, the diagonal is
@@ -49,7 +42,7 @@ HostMatrix<Scalar> hermitian(const std::string& spec, double dominance = 1.02) {
     for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
       if (A.entries[k] < i) {
         A.values[k] = random_number<Scalar>();
-        A.at(A.entries[k], i) = Strata::Detail::conjugate(A.values[k]);
+        A.at(A.entries[k], i) = conjugate(A.values[k]);
       }
   for (std::int64_t i = 0; i < A.rows; ++i) {
     double sum = 0.1;

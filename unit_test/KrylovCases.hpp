@@ -94,7 +94,7 @@ struct KrylovCases {
   template <class Scalar>
   static void solve_systems() {
     const Device exec;
-    const bool single = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
+    const bool single = sizeof(RealOf<Scalar>) == 4;
     Options options;
     options.relative_tolerance = single ? 1e-5 : 1e-10;
     options.max_iterations = 2000;

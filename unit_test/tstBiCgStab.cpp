@@ -61,7 +61,7 @@ TYPED_TEST(BiCgStabOf, SolvesGeneralSystems) {
 TYPED_TEST(BiCgStabOf, HasTheResidualsOfTheReference) {
   using Scalar = TypeParam;
   const Device exec;
-  const bool single = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
+  const bool single = sizeof(RealOf<Scalar>) == 4;
   BiCgStabOptions options;
   options.relative_tolerance = single ? 1e-4 : 1e-9;
   for (const auto& host :

@@ -8,7 +8,6 @@
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <cmath>
-#include <kernels/krylov/solve/VectorKernel.hpp>
 #include <limits>
 
 #include "HermitianMatrix.hpp"
@@ -42,7 +41,7 @@ TYPED_TEST_SUITE(ConjugateGradients, Scalars);
 TYPED_TEST(ConjugateGradients, SolveWhatIsHermitianPositiveDefinite) {
   using Scalar = TypeParam;
   const Device exec;
-  const bool narrow = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
+  const bool narrow = sizeof(RealOf<Scalar>) == 4;
   CgOptions options;
   options.relative_tolerance = narrow ? 1e-5 : 1e-11;
   for (const auto* spec : {"grid3d:11", "triangulated:30x17", "circuit:800",
@@ -514,42 +513,6 @@ TEST(ConjugateGradient, ColouredFactorsRefuseBadInput) {
   const auto none = coloured(Crs<double>());
   none.apply(exec, Vector<double>("r", 0), Vector<double>("z", 0));
   EXPECT_EQ(none.report().colours, 0);
-}
-
-/// Sums of 1, 2 and 3 for each element.
-struct CountThrice {
-  static constexpr int sums = 3;
-  static constexpr bool late = false;
-  double* found;
-  struct Item {};
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION bool read(const Team&) {
-    return true;
-  }
-  KOKKOS_INLINE_FUNCTION void load(std::int64_t, Item&) const {}
-  KOKKOS_INLINE_FUNCTION void store(std::int64_t, const Item&,
-                                    double (&sum)[3]) const {
-    for (int s = 0; s < 3; ++s) sum[s] += s + 1;
-  }
-  KOKKOS_INLINE_FUNCTION void finish(const double (&sum)[3]) const {
-    for (int s = 0; s < 3; ++s) found[s] = sum[s];
-  }
-};
-
-// A solver that was made with an instance of fewer threads than it solves on.
-TEST(ConjugateGradient, SumsAreOfNoMoreBlocksThanTheyAreMadeFor) {
-  using Space = Kokkos::DefaultExecutionSpace;
-  const Space exec;
-  const std::int64_t n = 100000;
-  Kokkos::View<double*, Space::memory_space> found("found", 3);
-  for (const int blocks : {1, 2}) {
-    const Strata::Detail::GridSum<Space::memory_space> small(blocks, 0);
-    Strata::Detail::run_vector_kernel("count", exec, n,
-                                      CountThrice{found.data()}, small);
-    const auto host =
-        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
-    for (int s = 0; s < 3; ++s) EXPECT_EQ(host(s), double(n) * (s + 1));
-  }
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ HostMatrix<Scalar> random_definite(int n, int per_row) {
     for (int k = 0; k < per_row; ++k) {
       const int j = static_cast<int>(generator()() % i);
       row[i][j] = random_number<Scalar>();
-      row[j][i] = Strata::Detail::conjugate(row[i][j]);
+      row[j][i] = conjugate(row[i][j]);
     }
   HostMatrix<Scalar> A;
   A.rows = A.columns = n;
@@ -105,7 +105,7 @@ TYPED_TEST_SUITE(ConjugateGradientPeer, Scalars);
 
 TYPED_TEST(ConjugateGradientPeer, HasTheSameIteratesAndSolution) {
   using Scalar = TypeParam;
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   const Device exec;
   const double epsilon = std::numeric_limits<Real>::epsilon();
   for (const auto& [n, per_row] :

@@ -47,7 +47,7 @@ template <class Scalar>
 struct EnqueueFactors : testing::Test {
   using Host = HostMatrix<Scalar>;
   using Factors = Strata::IncompleteFactorization<Scalar, Device>;
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   static constexpr int columns = 3;
 
   EnqueueFactors()
@@ -64,7 +64,7 @@ struct EnqueueFactors : testing::Test {
           made.values[k] =
               Scalar(static_cast<Real>(14 + wide(made.values[k]).real()));
         else if (kind == Factorization::incomplete_cholesky && j < i)
-          made.values[k] = Strata::Detail::conjugate(*made.find(j, i));
+          made.values[k] = conjugate(*made.find(j, i));
       }
     return made;
   }

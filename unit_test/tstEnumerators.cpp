@@ -12,7 +12,6 @@
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularSolver.hpp>
-#include <analysis/packing/MakeRowChunks.hpp>
 
 #include "HermitianMatrix.hpp"
 #include "InOrder.hpp"
@@ -97,11 +96,6 @@ TEST(Enumerators, UnknownValuesAreRefusedByTheAnalysis) {
   expect_refused<WithinLevel>("within", [&](WithinLevel within) {
     order_by_level(exec, empty, within);
   });
-  const LevelOrder<Exec::memory_space> no_order;
-  expect_refused<DependencyNumbering>(
-      "numbering", [&](DependencyNumbering numbering) {
-        make_row_chunks(exec, empty, no_order, 0, 1, 4, numbering);
-      });
 }
 
 TEST(Enumerators, UnknownValuesAreRefusedByTheOtherSolvers) {

@@ -11,6 +11,7 @@
 
 #include "FactorCases.hpp"
 #include "KokkosEvents.hpp"
+#include "Scalars.hpp"
 
 namespace {
 
@@ -235,7 +236,7 @@ TYPED_TEST(FactorPrecisionOf, AppliesWithoutMemoryCopiesAndWaits) {
   const auto counts = events.so_far();
   EXPECT_EQ(counts.allocations, 0) << counts.last;
   EXPECT_EQ(counts.copies, 0) << counts.last;
-  if (Strata::Detail::is_gpu<Device>) {
+  if (on_gpu<Device>) {
     EXPECT_EQ(counts.fences, 0) << counts.last;
   }
 }

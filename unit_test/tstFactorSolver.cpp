@@ -487,7 +487,7 @@ TYPED_TEST(FactorSolver, AppliesWithoutMemoryCopiesAndWaits) {
   EXPECT_EQ(counts.allocations, 0) << counts.last;
   EXPECT_EQ(counts.copies, 0) << counts.last;
   // Kokkos tells of the end of a host's kernels as of a fence.
-  if (Strata::Detail::is_gpu<Device>) {
+  if (on_gpu<Device>) {
     EXPECT_EQ(counts.fences, 0) << counts.last;
   }
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <core/scalar/CounterRandom.hpp>
 #include <cstring>
 #include <gallery/GalleryRandom.hpp>
 #include <gallery/GallerySphere.hpp>
@@ -43,7 +42,11 @@ template <class Scalar>
 std::uint64_t digest(const HostMatrix<Scalar>& A) {
   std::uint64_t h = 0xcbf29ce484222325ull;
   const auto add = [&](std::uint64_t word) {
-    h = Strata::Detail::mix64(h ^ word);
+    // The output function of splitmix64.
+    h = (h ^ word) + 0x9e3779b97f4a7c15ull;
+    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+    h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+    h ^= h >> 31;
   };
   for (const auto v : A.row_map) add(v);
   for (const auto v : A.entries) add(v);

@@ -93,7 +93,7 @@ TYPED_TEST(GmresOf, SolvesGeneralSystems) { Cases::solve_systems<TypeParam>(); }
 TYPED_TEST(GmresOf, TakesTheIterationsOfTheReference) {
   using Scalar = TypeParam;
   const Device exec;
-  const bool single = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
+  const bool single = sizeof(RealOf<Scalar>) == 4;
   for (const auto& host :
        {general<Scalar>("grid2d:19", 1.0001), convection<Scalar>(21),
         general<Scalar>("circuit:300", 0.9)}) {
@@ -243,7 +243,7 @@ TEST(Gmres, SkewSymmetricSystemsAreSolved) {
 
 TYPED_TEST(GmresOf, SingularSystemsBreakDownOrAreSolved) {
   using Scalar = TypeParam;
-  const bool single = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
+  const bool single = sizeof(RealOf<Scalar>) == 4;
   GmresOptions options;
   options.relative_tolerance = single ? 1e-5 : 1e-10;
   options.restart = 60;

@@ -7,7 +7,6 @@
 #include <Strata_IncompleteLu.hpp>
 #include <cmath>
 #include <complex>
-#include <core/scalar/RealPart.hpp>
 #include <limits>
 #include <random>
 #include <string>
@@ -17,6 +16,7 @@
 #include "HostMatrix.hpp"
 #include "KokkosEvents.hpp"
 #include "RandomSeed.hpp"
+#include "Scalars.hpp"
 
 namespace {
 
@@ -26,19 +26,13 @@ using Strata::Op;
 using Options = Strata::FactorizationCase;
 using Wide = std::complex<double>;
 
-template <class Scalar>
-Wide wide(const Scalar& v) {
-  return {Strata::Detail::RealPart<Scalar>::real(v),
-          Strata::Detail::RealPart<Scalar>::imaginary(v)};
-}
-
 constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conjugate_transpose};
 
 template <class Scalar>
 struct IncompleteFactorization : testing::Test {
   using Crs = KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>;
   using Factors = Strata::IncompleteFactorization<Scalar, Device>;
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   using Host = HostMatrix<Scalar>;
   static constexpr bool is_complex = !std::is_same<Real, Scalar>::value;
   static constexpr double eps = std::numeric_limits<Real>::epsilon();
@@ -426,7 +420,7 @@ TYPED_TEST(IncompleteFactorization, AppliesWithoutMemoryCopiesAndWaits) {
   EXPECT_EQ(counts.allocations, 0) << counts.last;
   EXPECT_EQ(counts.copies, 0) << counts.last;
   // Kokkos tells of the end of a host's kernels as of a fence.
-  if (Strata::Detail::is_gpu<Device>) {
+  if (on_gpu<Device>) {
     EXPECT_EQ(counts.fences, 0) << counts.last;
   }
 }
@@ -443,7 +437,7 @@ TYPED_TEST(IncompleteFactorization, ReportsWhatItIsMadeOf) {
   EXPECT_EQ(plain.entries, stored);
   EXPECT_EQ(plain.lower_entries + plain.upper_entries, stored + A.rows);
   // On a GPU a pool lends the memory of values in the making.
-  const std::size_t sets = Strata::Detail::is_gpu<Device> ? 1 : 2;
+  const std::size_t sets = on_gpu<Device> ? 1 : 2;
   EXPECT_EQ(plain.factor_bytes, static_cast<std::size_t>(stored + A.rows) *
                                         (4 + sets * sizeof(TypeParam)) +
                                     8 * static_cast<std::size_t>(A.rows + 1));
@@ -452,7 +446,7 @@ TYPED_TEST(IncompleteFactorization, ReportsWhatItIsMadeOf) {
   const auto bytes_of_matrix =
       static_cast<std::size_t>(stored) * (4 + sizeof(TypeParam)) +
       4 * static_cast<std::size_t>(A.rows + 1);
-  if (Strata::Detail::is_gpu<Device>) {
+  if (on_gpu<Device>) {
     EXPECT_GT(plain.elimination_bytes, 0u);
     EXPECT_LE(2 * plain.elimination_bytes, 7 * bytes_of_matrix);
   } else {

@@ -6,8 +6,6 @@
 #include <Strata_Triangle.hpp>
 #include <algorithm>
 #include <cmath>
-#include <core/device/NotReady.hpp>
-#include <kernels/factorization/IncompleteLuImplementation.hpp>
 #include <limits>
 #include <random>
 #include <set>
@@ -17,6 +15,7 @@
 
 #include "HostMatrix.hpp"
 #include "RandomSeed.hpp"
+#include "Scalars.hpp"
 
 namespace {
 
@@ -31,7 +30,7 @@ using ComplexCrs =
 template <class Matrix>
 void expect_factors(const std::string& name, const Matrix& A) {
   using Scalar = typename Matrix::value_type;
-  using Real = typename Strata::Detail::ScalarWords<Scalar>::Word;
+  using Real = RealOf<Scalar>;
   const auto factors = Strata::incomplete_lu(Device(), A);
   const HostMatrix<Scalar> a(A), l(factors.L), u(factors.U);
   ASSERT_EQ(l.rows, a.rows);
@@ -270,7 +269,7 @@ TEST(IncompleteLu, ADeviceRefusesRowsThatItCantNumber) {
     EXPECT_EQ(HostMatrix<double>(factors.U).values, host.values);
   };
   factorise(65535);
-  if (!Strata::Detail::is_gpu<Device>) return factorise(65536);
+  if (!on_gpu<Device>) return factorise(65536);
   try {
     factorise(65536);
     FAIL() << "not refused";
@@ -419,10 +418,7 @@ TEST(IncompleteLu, PivotsThatVanishAndValuesThatOverflowAreErrors) {
 
 TEST(IncompleteLu, AMatrixOfNaNsIsRefusedWithoutHanging) {
   const auto A = random_matrix(2000, 9, Strata::random_seed());
-  using Not = Strata::Detail::NotReady<double>;
-  double not_ready;
-  Not::reset(&not_ready);
-  for (const double value : {std::nan(""), not_ready}) {
+  for (const double value : {std::nan(""), reserved_nan<double>()}) {
     HostMatrix<double> host(A);
     for (auto& v : host.values) v = value;
     expect_error<Strata::FactorizationError>(host, 0);

@@ -2,7 +2,6 @@
 #include "KrylovCases.hpp"
 
 #include <Strata_KokkosKernelsPreconditioner.hpp>
-#include <core/scalar/Wide.hpp>
 #if __has_include(<KokkosSparse_gmres.hpp>)
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_gmres.hpp>
@@ -31,7 +30,7 @@ TYPED_TEST(KokkosKernelsPreconditioners, CombineWhatIsAppliedWithTheResult) {
   lu.apply(exec, x, z);
   exec.fence();
   const auto expected = on_host(z), old = on_host(before), of_x = on_host(x);
-  const double eps = Strata::Detail::spacing_of<Scalar>;
+  const double eps = epsilon_of<Scalar>;
   for (const double alpha : {1., -2., 0.}) {
     for (const double beta : {0., 1., 0.5}) {
       // What is not to be read may be no number.

@@ -11,7 +11,6 @@
 #include <Strata_Gmres.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <cmath>
-#include <core/scalar/Wide.hpp>
 #include <limits>
 #include <sstream>
 
@@ -25,12 +24,12 @@ using Strata::CgStatus;
 using Strata::KrylovStatus;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 template <class Scalar>
-constexpr bool single = sizeof(Strata::Detail::RealOf<Scalar>) == 4;
+constexpr bool single = sizeof(RealOf<Scalar>) == 4;
 
 /// 2^exponent v
 template <class Scalar>
 Scalar times(const Scalar& v, int exponent) {
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   const auto part = [&](double u) {
     return std::ldexp(static_cast<Real>(u), exponent);
   };
@@ -82,9 +81,9 @@ Residual residual_of(const HostMatrix<Scalar>& A, const std::vector<Scalar>& b,
     squares += std::norm(sum);
     squared_sizes += size * size;
   }
-  return {static_cast<double>(std::sqrt(squares)),
-          static_cast<double>(8 * Strata::Detail::spacing_of<Scalar> *
-                              std::sqrt(squared_sizes))};
+  return {
+      static_cast<double>(std::sqrt(squares)),
+      static_cast<double>(8 * epsilon_of<Scalar> * std::sqrt(squared_sizes))};
 }
 
 template <template <class, class> class SolverOf, class OptionsOf>
@@ -214,8 +213,7 @@ TYPED_TEST(KrylovRange, CgTellsThatASingularSystemDiverges) {
         if (with == With::lu) continue;
         // With other rounding errors, a search direction may show first that
         // the matrix is singular.
-        constexpr bool may_see_it =
-            single<Scalar> || Strata::Detail::is_gpu<Device>;
+        constexpr bool may_see_it = single<Scalar> || on_gpu<Device>;
         if (may_see_it && result.status == CgStatus::indefinite_matrix)
           continue;
         EXPECT_EQ(result.status, CgStatus::diverged)
@@ -227,7 +225,7 @@ TYPED_TEST(KrylovRange, CgTellsThatASingularSystemDiverges) {
 // 4 x 4, complex.
 template <class Scalar>
 void bicgstab_diverges() {
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   const double two_pi = 6.283185307179586;
   const auto number = [](double real, double imaginary = 0) {
     return Scalar(static_cast<Real>(real), static_cast<Real>(imaginary));
@@ -483,7 +481,7 @@ TYPED_TEST(KrylovRange, SolutionsScaleWithB) {
 /// z = factor r
 template <class Scalar>
 struct Multiple {
-  Strata::Detail::RealOf<Scalar> factor;
+  RealOf<Scalar> factor;
   template <class R, class Z>
   void apply(const Device& exec, const R& r, const Z& z) const {
     const auto by = factor;
@@ -526,8 +524,7 @@ void scale_A() {
     typename Method::Options options;
     typename Method::template Solver<Scalar> solver(exec, host.rows, options);
     const auto result = solver.solve(
-        exec, sell,
-        Multiple<Scalar>{times(Strata::Detail::RealOf<Scalar>(1), exponent)},
+        exec, sell, Multiple<Scalar>{times(RealOf<Scalar>(1), exponent)},
         on_device(b), x);
     EXPECT_TRUE(result.converged()) << to_string(result.status);
     EXPECT_LE(relative_residual(host, b, on_host(x)), 2.1e-8);

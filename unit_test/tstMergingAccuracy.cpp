@@ -2,13 +2,13 @@
 // Contracts of accuracy where level sets are merged: see docs/accuracy.md.
 #include <Strata_Sptrsv.hpp>
 #include <cmath>
-#include <core/scalar/RealPart.hpp>
 #include <functional>
 #include <initializer_list>
 #include <utility>
 
 #include "RandomSeed.hpp"
 #include "RowwiseAccuracy.hpp"
+#include "Scalars.hpp"
 
 namespace Strata {
 namespace SolverTest {
@@ -58,7 +58,7 @@ void expect_contract(const HostMatrix<Scalar>& A, int levels) {
 
 template <class Scalar>
 void expect_contract_with_small_pivots() {
-  constexpr bool is_single = sizeof(Detail::RealOf<Scalar>) == sizeof(float);
+  constexpr bool is_single = sizeof(RealOf<Scalar>) == sizeof(float);
   for (const int levels : {0, 2, 4, 8})
     for (const double pivot : {1e-3, is_single ? 1e-6 : 1e-14})
       for (int place = 0; place < std::max(levels, 2) + 1; ++place) {

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "Scalars.hpp"
+
 namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
@@ -217,6 +219,13 @@ TYPED_TEST(NotReadyValues, BothReservedNumbersAreQuietNaNs) {
     const int digits = std::numeric_limits<typename P::Word>::digits;
     EXPECT_EQ((bits >> (digits - 2)) & 1u, 1u);
   }
+}
+
+TYPED_TEST(NotReadyValues, AreTheReservedOnesOfOtherTests) {
+  TypeParam value;
+  NotReady<TypeParam>::reset(&value);
+  const auto reserved = reserved_nan<TypeParam>();
+  EXPECT_EQ(std::memcmp(&reserved, &value, sizeof value), 0);
 }
 
 TYPED_TEST(NotReadyValues, HalfAValueIsNotReady) {

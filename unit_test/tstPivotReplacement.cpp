@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <core/scalar/RealPart.hpp>
 #include <limits>
 #include <map>
 #include <random>
@@ -17,6 +16,7 @@
 #include "FactorizationCase.hpp"
 #include "HostMatrix.hpp"
 #include "RandomSeed.hpp"
+#include "Scalars.hpp"
 
 namespace {
 
@@ -29,15 +29,11 @@ template <class Scalar>
 struct PivotReplacement : testing::Test {
   using Crs = KokkosSparse::CrsMatrix<Scalar, int, Device, void, int>;
   using Factors = Strata::IncompleteFactorization<Scalar, Device>;
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   using Host = HostMatrix<Scalar>;
   static constexpr bool is_complex = !std::is_same<Real, Scalar>::value;
   static constexpr double eps = std::numeric_limits<Real>::epsilon();
 
-  static Wide wide(const Scalar& v) {
-    return {Strata::Detail::RealPart<Scalar>::real(v),
-            Strata::Detail::RealPart<Scalar>::imaginary(v)};
-  }
   static Scalar scalar(double re, double im = 0) {
     if constexpr (is_complex) {
       return Scalar(static_cast<Real>(re), static_cast<Real>(im));
@@ -45,9 +41,6 @@ struct PivotReplacement : testing::Test {
       (void)im;
       return static_cast<Scalar>(re);
     }
-  }
-  static Scalar conjugate(const Scalar& v) {
-    return scalar(wide(v).real(), -wide(v).imag());
   }
   Scalar random_number() {
     const double re = part(random);
@@ -216,8 +209,8 @@ TYPED_TEST(PivotReplacement, KeepsSignAndPhase) {
     const auto found = Fixture::pivots(factors);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i)
-      EXPECT_LE(std::abs(Fixture::wide(found[i]) - Fixture::wide(expected[i])),
-                4 * Fixture::eps * std::abs(Fixture::wide(expected[i])))
+      EXPECT_LE(std::abs(wide(found[i]) - wide(expected[i])),
+                4 * Fixture::eps * std::abs(wide(expected[i])))
           << i;
     EXPECT_EQ(factors.report().replaced_pivots, count);
     EXPECT_NEAR(factors.report().largest_pivot_change, change,

@@ -17,7 +17,6 @@ using Strata::in_order;
 using Factors = Strata::IncompleteFactorization<double, Device>;
 using Options = Strata::IncompleteFactorizationOptions;
 
-constexpr bool on_gpu = Strata::Detail::is_gpu<Device>;
 constexpr auto cholesky = Factorization::incomplete_cholesky;
 
 Crs<double> matrix(const std::string& spec) {
@@ -30,12 +29,13 @@ FactorOrder chosen(const Crs<double>& A, Factorization kind = cholesky,
 }
 
 TEST(PreconditionerChoice, IsTwoColoursOnADevice) {
-  const auto order = on_gpu ? FactorOrder::coloured : FactorOrder::natural;
+  const auto order =
+      on_gpu<Device> ? FactorOrder::coloured : FactorOrder::natural;
   for (const auto* spec : {"grid3d:12", "grid2d:30", "chain:2", "arrow:1000"}) {
     const Factors M(Device(), matrix(spec), cholesky,
                     in_order(FactorOrder::automatic));
     EXPECT_EQ(M.report().order, order) << spec;
-    EXPECT_EQ(M.report().colours, on_gpu ? 2 : 0) << spec;
+    EXPECT_EQ(M.report().colours, on_gpu<Device> ? 2 : 0) << spec;
   }
 }
 
@@ -53,8 +53,8 @@ TEST(PreconditionerChoice, IsNaturalElse) {
 TEST(PreconditionerChoice, IsReported) {
   const auto A = matrix("grid3d:12");
   const Factors M(Device(), A, cholesky, in_order(FactorOrder::automatic));
-  EXPECT_EQ(M.report().order_reason,
-            on_gpu ? "the rows have 2 colours" : "the choice on a host");
+  EXPECT_EQ(M.report().order_reason, on_gpu<Device> ? "the rows have 2 colours"
+                                                    : "the choice on a host");
   const auto entries = static_cast<std::int64_t>(A.nnz());
   for (const auto order : {FactorOrder::natural, FactorOrder::coloured}) {
     const Factors named(Device(), A, cholesky, in_order(order));

@@ -8,7 +8,6 @@
 #include <Strata_IncompleteFactorization.hpp>
 #include <algorithm>
 #include <cmath>
-#include <core/scalar/Modulus.hpp>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -42,8 +41,8 @@ template <class Scalar>
 double difference(const std::vector<Scalar>& x, const std::vector<Scalar>& y) {
   double most = 0, size = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    most = std::max(most, double(Strata::Detail::modulus(x[i] - y[i])));
-    size = std::max(size, double(Strata::Detail::modulus(y[i])));
+    most = std::max(most, std::abs(wide(x[i] - y[i])));
+    size = std::max(size, std::abs(wide(y[i])));
   }
   return most / size;
 }
@@ -53,8 +52,7 @@ double difference(const std::vector<Scalar>& x, const std::vector<Scalar>& y) {
 TYPED_TEST(ResidentConjugateGradient, HasTheIteratesOfThreeLaunches) {
   using Scalar = TypeParam;
   const Device exec;
-  const double epsilon =
-      std::numeric_limits<Strata::Detail::RealOf<Scalar>>::epsilon();
+  const double epsilon = epsilon_of<Scalar>;
   for (const auto& spec : {"chain:1", "grid2d:7", "grid2d:61", "grid3d:23",
                            "random:3001x4", "circuit:2000"}) {
     const auto host = hermitian<Scalar>(spec, 1.5);
@@ -67,7 +65,7 @@ TYPED_TEST(ResidentConjugateGradient, HasTheIteratesOfThreeLaunches) {
         SCOPED_TRACE(std::string(spec) + ", " + std::to_string(lanes) +
                      " lanes" + (scaled ? ", Jacobi" : ""));
         Strata::SellOptions shape;
-        shape.lanes_per_row = Strata::Detail::is_gpu<Device> ? lanes : 0;
+        shape.lanes_per_row = on_gpu<Device> ? lanes : 0;
         if (lanes == 1) shape.sigma = 128;
         const Strata::SellMatrix A(exec, crs, shape);
         const auto solve = [&](int launches, int most, double tolerance,
@@ -190,8 +188,7 @@ TEST(ResidentConjugateGradient, TellsWhatIsNotPositiveDefinite) {
 TYPED_TEST(ResidentConjugateGradient, HasTheIteratesOfASchurComplement) {
   using Scalar = TypeParam;
   const Device exec;
-  const double epsilon =
-      std::numeric_limits<Strata::Detail::RealOf<Scalar>>::epsilon();
+  const double epsilon = epsilon_of<Scalar>;
   for (const auto* spec : {"grid3d:9", "grid2d:47", "grid3d:21"}) {
     SCOPED_TRACE(spec);
     const auto host = hermitian<Scalar>(spec, 1.01);
@@ -245,7 +242,7 @@ TEST(ResidentConjugateGradient, OfTwoThreadsDoesNotHang) {
     exec.fence();
     found[static_cast<std::size_t>(which)] = on_host(x);
   };
-  if (Strata::Detail::is_gpu<Device>) {
+  if (on_gpu<Device>) {
     std::thread other(solve, 1);
     solve(0);
     other.join();

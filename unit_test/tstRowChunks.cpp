@@ -320,5 +320,18 @@ TEST(RowChunks, RowsOfALevelAreSortedByLength) {
   EXPECT_EQ(plan.num_slots, entries);
 }
 
+TEST(RowChunks, NumberingsWithoutANameAreRefused) {
+  for (const int number : {99, -1, 2}) try {
+      make_row_chunks(Space(), DependencyGraph<Space::memory_space>(),
+                      LevelOrder<Space::memory_space>(), 0, 1, 4,
+                      static_cast<DependencyNumbering>(number));
+      ADD_FAILURE() << number << " is accepted";
+    } catch (const OptionError& error) {
+      EXPECT_EQ(error.argument(), "numbering");
+      EXPECT_EQ(error.problem(),
+                "is " + std::to_string(number) + ", which has no name");
+    }
+}
+
 }  // namespace
 }  // namespace Strata

@@ -8,14 +8,12 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <complex>
-#include <core/device/Backend.hpp>
-#include <kernels/spmv/SellShape.hpp>
-#include <kernels/spmv/SellStorage.hpp>
 #include <limits>
 #include <random>
 
 #include "HostMatrix.hpp"
 #include "RandomSeed.hpp"
+#include "Scalars.hpp"
 #include "VectorBlock.hpp"
 
 namespace {
@@ -46,14 +44,13 @@ std::vector<Scalar> random_vector(std::int64_t n) {
   for (auto& a : v) a = Random<Scalar>::make();
   return v;
 }
-template <class Scalar>
-std::complex<long double> wide(const Scalar& v) {
-  if constexpr (std::is_floating_point<Scalar>::value) {
-    return {static_cast<long double>(v), 0};
-  } else {
-    return {static_cast<long double>(v.real()),
-            static_cast<long double>(v.imag())};
-  }
+template <class Real>
+long double wide(Real v) {
+  return v;
+}
+template <class Real>
+std::complex<long double> wide(const Kokkos::complex<Real>& v) {
+  return {v.real(), v.imag()};
 }
 template <class Scalar>
 double unit_roundoff() {
@@ -88,27 +85,49 @@ template <class X, class Y>
 constexpr bool same_rank = static_cast<int>(std::decay_t<X>::rank) ==
                            static_cast<int>(std::decay_t<Y>::rank);
 
-/// |y - (alpha A x + beta y0)| against a bound on the rounding of each row.
+/// Random vectors x, column by column, with A x and the sums of the moduli of
+/// its terms in long double.
+template <class Scalar>
+struct Product {
+  using Wide = decltype(wide(Scalar()));
+
+  Product(const HostMatrix<Scalar>& A, std::int64_t vectors)
+      : x(random_vector<Scalar>(A.columns * vectors)) {
+    for (std::int64_t c = 0; c < vectors; ++c)
+      for (std::int64_t i = 0; i < A.rows; ++i) {
+        Wide row_sum = 0;
+        long double row_size = 0;
+        for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
+          const auto term =
+              wide(A.values[k]) * wide(x[c * A.columns + A.entries[k]]);
+          row_sum += term;
+          row_size += std::abs(term);
+        }
+        sum.push_back(row_sum);
+        size.push_back(row_size);
+      }
+  }
+
+  std::vector<Scalar> x;
+  std::vector<Wide> sum;
+  std::vector<long double> size;
+};
+
+/// |y - (alpha A x + beta y0)| against a bound on the rounding of each row, for
+/// the first columns of the product.
 template <class Scalar>
 void expect_product(const HostMatrix<Scalar>& A, Scalar alpha,
-                    const std::vector<Scalar>& x, Scalar beta,
+                    const Product<Scalar>& product, Scalar beta,
                     const std::vector<Scalar>& y0, const std::vector<Scalar>& y,
                     std::int64_t vectors) {
   for (std::int64_t c = 0; c < vectors; ++c)
     for (std::int64_t i = 0; i < A.rows; ++i) {
-      std::complex<long double> sum = 0;
-      long double size = 0;
-      for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
-        const auto term =
-            wide(A.values[k]) * wide(x[c * A.columns + A.entries[k]]);
+      auto sum = product.sum[c * A.rows + i] * wide(alpha);
+      auto size = product.size[c * A.rows + i] * std::abs(wide(alpha));
+      if (beta != Scalar(0)) {
+        const auto term = wide(beta) * wide(y0[c * A.rows + i]);
         sum += term;
         size += std::abs(term);
-      }
-      sum *= wide(alpha);
-      size *= std::abs(wide(alpha));
-      if (beta != Scalar(0)) {
-        sum += wide(beta) * wide(y0[c * A.rows + i]);
-        size += std::abs(wide(beta) * wide(y0[c * A.rows + i]));
       }
       const double steps =
           static_cast<double>(A.row_map[i + 1] - A.row_map[i]) + 4;
@@ -120,14 +139,14 @@ void expect_product(const HostMatrix<Scalar>& A, Scalar alpha,
 
 template <class Scalar>
 void check(const HostMatrix<Scalar>& host,
-           const Strata::SellMatrix<Scalar, Device>& A, Storage of_x,
-           Storage of_y, std::int64_t vectors) {
+           const Strata::SellMatrix<Scalar, Device>& A,
+           const Product<Scalar>& product, Storage of_x, Storage of_y,
+           std::int64_t vectors) {
   const Device exec;
-  const auto x0 = random_vector<Scalar>(host.columns * vectors);
   const auto y0 = random_vector<Scalar>(host.rows * vectors);
   const VectorBlock<Scalar, Device> x(of_x, host.columns, vectors, 1),
       y(of_y, host.rows, vectors, 3);
-  x.set(x0);
+  x.set(product.x);
   for (const Scalar beta : {Scalar(0), Random<Scalar>::make()}) {
     const Scalar alpha = Random<Scalar>::make();
     std::vector<Scalar> first;
@@ -145,7 +164,7 @@ void check(const HostMatrix<Scalar>& host,
       });
       const auto result = y.get();
       if (run == 0) {
-        expect_product(host, alpha, x0, beta, y0, result, vectors);
+        expect_product(host, alpha, product, beta, y0, result, vectors);
         first = result;
       } else {
         ASSERT_EQ(result, first) << "not the same bits";
@@ -159,7 +178,8 @@ template <class Scalar>
 void check(const HostMatrix<Scalar>& host,
            const Strata::SellMatrix<Scalar, Device>& A, Storage storage,
            std::int64_t vectors) {
-  check<Scalar>(host, A, storage, storage, vectors);
+  check<Scalar>(host, A, Product<Scalar>(host, vectors), storage, storage,
+                vectors);
 }
 
 template <class Matrix>
@@ -178,7 +198,7 @@ void check_shapes() {
         options.chunk_rows = chunk_rows;
         options.sigma = sigma;
         options.long_row = turn % 3 == 0 ? 0 : 10 * (turn % 3);
-        if (1 < Strata::Detail::lane_width<Device>)
+        if (on_gpu<Device>)
           options.lanes_per_row = turn % 4 == 0 ? 0 : 1 << (turn % 6);
         const Strata::SellMatrix<Scalar, Device> A(
             exec, host.template to_device<Matrix>(), options);
@@ -267,6 +287,7 @@ void check_vectors(const char* spec, const Strata::SellOptions& options = {}) {
       Strata::gallery<Crs<Scalar, int, int>>(exec, spec));
   const Strata::SellMatrix<Scalar, Device> A(
       exec, host.template to_device<Crs<Scalar, int, int>>(), options);
+  const Product<Scalar> product(host, 37);
   using Pair = std::pair<Storage, Storage>;
   for (const auto& [of_x, of_y] :
        {Pair{Storage::left, Storage::left},
@@ -278,7 +299,7 @@ void check_vectors(const char* spec, const Strata::SellOptions& options = {}) {
         Pair{Storage::left, Storage::strided}})
     for (const std::int64_t vectors :
          {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 37}) {
-      check<Scalar>(host, A, of_x, of_y, vectors);
+      check<Scalar>(host, A, product, of_x, of_y, vectors);
       if (testing::Test::HasFatalFailure()) {
         ADD_FAILURE() << spec << ", " << vectors << " vectors, storages "
                       << static_cast<int>(of_x) << " and "
@@ -353,36 +374,6 @@ TEST(SellMatrix, TheFactorComesLast) {
                 << "row " << i << " of " << vectors << " vectors";
         }
       }
-}
-
-TEST(SellMatrix, ChunksOfDifferentLengthsAreKnown) {
-  const Device exec;
-  const auto uneven = [&](const char* spec, std::int64_t sigma) {
-    Strata::SellOptions options;
-    options.sigma = sigma;
-    return Strata::Detail::Internals::storage(
-               Strata::SellMatrix(
-                   exec, Strata::gallery<Crs<double, int, int>>(exec, spec),
-                   options))
-        .uneven;
-  };
-  EXPECT_FALSE(uneven("chain:4000", 1));
-  EXPECT_FALSE(uneven("diagonal:999", 0));
-  EXPECT_TRUE(uneven("circuit:5000", 0));
-  EXPECT_TRUE(uneven("random:3000x6", 3000));
-}
-
-TEST(SellMatrix, FewLanesHideStepsWhereRowsAreAlike) {
-  const auto lanes = Strata::Detail::lanes_that_hide_steps;
-  for (const std::int64_t rows : {1, 1000, 50000, 100000000}) {
-    EXPECT_EQ(lanes(rows, rows, 1), 160);
-    EXPECT_EQ(lanes(rows, 7 * rows, 7), 160);
-    EXPECT_EQ(lanes(rows, 27 * rows, 27), 540);
-    EXPECT_EQ(lanes(rows, 27 * rows, 4 * 27), 540);
-    EXPECT_EQ(lanes(rows, 27 * rows, 4 * 27 + 1), 1024);
-    EXPECT_EQ(lanes(rows, 500 * rows, 500), 1024);
-  }
-  EXPECT_EQ(lanes(0, 0, 0), 160);
 }
 
 TEST(SellMatrix, SortingLessensPadding) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <core/scalar/RealPart.hpp>
 #include <limits>
 #include <memory>
 #include <random>
@@ -15,6 +14,7 @@
 
 #include "HostMatrix.hpp"
 #include "RandomSeed.hpp"
+#include "Scalars.hpp"
 
 namespace {
 
@@ -24,14 +24,8 @@ using Strata::Experimental::SPILUKAlgorithm;
 using Wide = std::complex<double>;
 
 template <class Scalar>
-Wide wide(const Scalar& v) {
-  return {Strata::Detail::RealPart<Scalar>::real(v),
-          Strata::Detail::RealPart<Scalar>::imaginary(v)};
-}
-
-template <class Scalar>
 Scalar random_number() {
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   std::uniform_real_distribution<double> part(-1, 1);
   const double real = part(Strata::generator());
   if constexpr (std::is_same<Real, Scalar>::value) {
@@ -51,7 +45,7 @@ void change_values(HostMatrix<Scalar>& A) {
       A.values[k] = random_number<Scalar>();
       if (A.entries[k] != i) sum += std::abs(wide(A.values[k]));
     }
-    A.at(i, i) = Scalar(static_cast<Strata::Detail::RealOf<Scalar>>(sum));
+    A.at(i, i) = Scalar(static_cast<RealOf<Scalar>>(sum));
   }
 }
 
@@ -117,8 +111,7 @@ struct Problem {
   using RowMap = Kokkos::View<Offset*, Memory>;
   using Entries = Kokkos::View<Ordinal*, Memory>;
   using Values = Kokkos::View<Scalar*, Memory>;
-  static constexpr double eps =
-      std::numeric_limits<Strata::Detail::RealOf<Scalar>>::epsilon();
+  static constexpr double eps = epsilon_of<Scalar>;
 
   HostMatrix<Scalar> host;
   Matrix A;

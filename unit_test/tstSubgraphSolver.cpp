@@ -8,7 +8,8 @@
 #include <Strata_Triangle.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <cmath>
-#include <core/device/Backend.hpp>
+
+#include "Scalars.hpp"
 
 namespace {
 
@@ -30,7 +31,7 @@ TriangularOptions by_subgraphs(int max_rows) {
 }
 
 TEST(SubgraphSolver, GivesAllScratchOfTheChipIfItIsAskedFor) {
-  constexpr bool on_host = !Detail::is_gpu<Exec>;
+  constexpr bool on_host = !on_gpu<Exec>;
   const Exec exec;
   // More rows than any device has scratch for, in more than one sub-graph.
   const auto A = lower_triangle("grid2d:300");

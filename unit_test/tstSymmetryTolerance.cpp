@@ -29,7 +29,7 @@ constexpr auto* graph = "grid2d:9";
 template <class Scalar>
 struct SymmetryTolerance : testing::Test {
   using Host = HostMatrix<Scalar>;
-  using Real = Strata::Detail::RealOf<Scalar>;
+  using Real = RealOf<Scalar>;
   using Factors = Strata::IncompleteFactorization<Scalar, Device>;
   static constexpr double eps = std::numeric_limits<Real>::epsilon();
 

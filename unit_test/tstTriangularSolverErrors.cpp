@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <core/device/Backend.hpp>
 
+#include "Scalars.hpp"
 #include "TriangularSolverCases.hpp"
 #include "VectorBlock.hpp"
 
@@ -293,7 +293,7 @@ TEST(TriangularSolver, RefusesOptionsThatCantBeHonoured) {
     expect(
         "max_right_hand_sides",
         [](Options& o) -> int& { return o.max_right_hand_sides; }, value);
-  if (Detail::is_gpu<Space>) {
+  if (on_gpu<Space>) {
     TriangularOptions options;
     options.algorithm = Algorithm::subgraphs;
     options.experimental.team_size = 4096;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <core/device/NotReady.hpp>
 
+#include "Scalars.hpp"
 #include "TriangularSolverCases.hpp"
 
 namespace Strata {
@@ -20,17 +20,6 @@ TriangularSolver<Scalar, Space> make(const HostMatrix<Scalar>& A,
   options.op = operation.op;
   return {Space(), A.template to_device<SolverMatrix<Scalar, Space>>(),
           operation.uplo, operation.diag, options};
-}
-
-/// The scalar whose every word has the bits that mean "not computed yet".
-template <class Scalar>
-Scalar not_ready() {
-  using NotReady = Detail::NotReady<Scalar>;
-  typename NotReady::Bits words[NotReady::words];
-  for (auto& w : words) w = NotReady::Traits::not_ready;
-  Scalar value;
-  std::memcpy(static_cast<void*>(&value), words, sizeof(Scalar));
-  return value;
 }
 
 /// x is finite exactly where substitution's is, and close to it there.
@@ -67,7 +56,7 @@ void expect_special_numbers_stay_put() {
   using Real = typename ScalarParts<Scalar>::Real;
   const Scalar specials[] = {Scalar(std::numeric_limits<Real>::quiet_NaN()),
                              Scalar(infinity<Real>), Scalar(-infinity<Real>),
-                             not_ready<Scalar>()};
+                             reserved_nan<Scalar>()};
   const auto all = operations();
   std::size_t next = 0;
   for (const auto& pattern : {chains_pattern(30, 8), block_pattern(5, 12, 1.0)})
@@ -129,7 +118,7 @@ void expect_reserved_bits_are_a_value() {
         for (const std::int64_t k : {1, 9}) {
           const auto ordinary = random_values<Scalar>(n * k, 5);
           const auto expected = solve(solver, ordinary, k);
-          const std::vector<Scalar> reserved(n * k, not_ready<Scalar>());
+          const std::vector<Scalar> reserved(n * k, reserved_nan<Scalar>());
           for (const auto& x : solve(solver, reserved, k))
             ASSERT_FALSE(ScalarParts<Scalar>::finite(x));
           // What x holds before a solve is no flag either.

@@ -201,7 +201,7 @@ struct SolveRows {
 /// Rows that one launch of solve_rows takes: with many columns teams are
 /// smaller, and products do more of the work.
 template <class Scalar, class ExecutionSpace>
-constexpr std::int64_t rows_at_once(std::int64_t columns) {
+constexpr std::int64_t rows_per_launch(std::int64_t columns) {
   return is_gpu<ExecutionSpace> ? (columns > 4096 ? 128 : 256)
                                 : panel_width<Scalar>;
 }
@@ -254,7 +254,7 @@ void solve_triangle(const ExecutionSpace& exec, const DenseRef<Scalar>& t,
                                   static_cast<int>(b.ld));
     }
   }
-  const std::int64_t at_once = rows_at_once<Scalar, ExecutionSpace>(columns);
+  const std::int64_t at_once = rows_per_launch<Scalar, ExecutionSpace>(columns);
   if (rows <= at_once) {
     solve_rows<uplo>(exec, t, b, static_cast<int>(rows), columns);
     return;

@@ -7,7 +7,7 @@
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
-#include <kernels/triangular/level_sets/RowKernels.hpp>
+#include <kernels/triangular/row_chunks/RowSystem.hpp>
 
 namespace Strata {
 namespace Detail {

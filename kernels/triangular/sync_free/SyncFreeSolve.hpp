@@ -6,8 +6,8 @@
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/MatrixTypes.hpp>
-#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/merging/MergedValues.hpp>
+#include <kernels/triangular/row_chunks/RowChunkAlgorithm.hpp>
 #include <kernels/triangular/sync_free/SplitRows.hpp>
 #include <kernels/triangular/sync_free/SyncFreeKernel.hpp>
 #include <kernels/triangular/sync_free/SyncFreeTiles.hpp>

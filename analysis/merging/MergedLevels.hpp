@@ -3,7 +3,7 @@
 #define STRATA_ANALYSIS_MERGING_MERGED_LEVELS_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <analysis/merging/MergeLevels.hpp>
+#include <analysis/merging/MergeStages.hpp>
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/merging/SampleMerging.hpp>

@@ -146,7 +146,7 @@ class SyncFreeSubgraphsRegistration
     const PackingShape wanted = shape(selection, merged_levels_);
     const auto& longest = analysis.order.sizes.longest_row;
     before_packing_ = selection.mark();
-    auto packed = Solve::make_builder(
+    auto packed = Solve::make_packer(
         exec, analysis.graph, analysis.order.level_of.data(),
         selection.report.levels,
         longest.empty() ? std::int64_t{analysis.graph.num_vertices}

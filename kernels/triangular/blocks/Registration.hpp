@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_BLOCKS_REGISTRATION_HPP
 
 #include <algorithm>
-#include <analysis/blocks/BlockOrder.hpp>
+#include <analysis/blocks/DiagonalBlockOrder.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <memory>

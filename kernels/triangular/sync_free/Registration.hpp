@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 
 #include <algorithm>
-#include <analysis/level_sets/BlockedOrder.hpp>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
@@ -102,8 +102,8 @@ class SyncFreeRegistration
         .merged_levels = levels;
   }
   static bool in_blocks(const Selection& selection) {
-    return gains_by_blocks(selection.exec, selection.analysis.order.sizes,
-                           sizeof(Scalar));
+    return gains_by_cache_blocks(selection.exec, selection.analysis.order.sizes,
+                                 sizeof(Scalar));
   }
 
   /// The next smaller workspace worth a try.
@@ -130,9 +130,9 @@ class SyncFreeRegistration
     }
     if (columns == 1 && in_blocks(selection)) {
       auto ordered = analysis;
-      ordered.order = order_by_blocks(exec, analysis.graph, analysis.order,
-                                      vertices_of_block, Analysis::within_level,
-                                      analysis.work(exec));
+      ordered.order = order_by_cache_blocks(
+          exec, analysis.graph, analysis.order, vertices_of_cache_block,
+          Analysis::within_level, analysis.work(exec));
       return std::make_shared<Solve>(exec, ordered, columns);
     }
     return std::make_shared<Solve>(exec, analysis, columns);

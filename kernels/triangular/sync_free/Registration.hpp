@@ -6,7 +6,7 @@
 #include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
-#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
+#include <kernels/triangular/sync_free/SyncFreeAlgorithm.hpp>
 #include <limits>
 #include <memory>
 #include <string>

@@ -12,7 +12,7 @@
 namespace Strata {
 namespace Detail {
 
-/// Tickets that a SyncFreeSolve's teams draw: every one of them until it gets
+/// Tickets that a SyncFreeKernel's teams draw: every one of them until it gets
 /// a ticket that there is none for, unless there is a team for each.
 KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
   return static_cast<unsigned>(tickets) +
@@ -70,7 +70,7 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 ///                value buffer
 template <class Scalar, class ExecutionSpace, bool divide,
           bool coefficients = false>
-struct SyncFreeSolve {
+struct SyncFreeKernel {
   using Value = NotReady<Scalar>;
   static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;

@@ -31,7 +31,7 @@ struct ResetPackedSubgraphs {
   }
 };
 
-/// Sub-graphs in one launch: see SyncFreeSubgraphSolve.
+/// Sub-graphs in one launch: see SyncFreeSubgraphKernel.
 ///
 /// Solves with one solver object share its workspace and must not overlap.
 template <class Scalar, class ExecutionSpace>
@@ -45,7 +45,7 @@ class SyncFreeSubgraphs
   using typename Base::Memory;
   template <int team, bool steps_in_scratch>
   using KernelFor =
-      SyncFreeSubgraphSolve<Scalar, ExecutionSpace, team, steps_in_scratch>;
+      SyncFreeSubgraphKernel<Scalar, ExecutionSpace, team, steps_in_scratch>;
   template <int team>
   using Kernel = KernelFor<team, true>;
   static constexpr int num_teams = Kernel<1>::different ? 2 : 1;

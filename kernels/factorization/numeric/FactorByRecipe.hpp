@@ -8,6 +8,7 @@
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/EliminationArrays.hpp>
 #include <kernels/factorization/numeric/RecipeArrays.hpp>
+#include <kernels/factorization/numeric/RowInRegisters.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 
 namespace Strata {
@@ -61,7 +62,8 @@ template <class Scalar, class ExecutionSpace, class Word, int most,
           bool long_rows>
 struct FactorByRecipe {
   using Value = NotReady<Scalar>;
-  using Words = RecipeWords<Word>;
+  template <int entries>
+  using Row = RowInRegisters<Scalar, Word, entries>;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = 512;
   static constexpr int warps = team_size / width;
@@ -171,72 +173,8 @@ struct FactorByRecipe {
     }
   }
 
-  /// A row in the registers of its lanes, each of which holds every lanes-th
-  /// entry. Of the row's lower part, pair k (the row, and row k of U) is under
-  /// way, and pair k + 1 is asked for already.
   template <int entries>
-  struct RowInRegisters {
-    int length, lower;  // of the row, see RecipeRow
-    int lanes, own, first_lane;
-    Scalar value[entries];
-    unsigned source[entries];  // of a lower entry: the pivot of its row of U
-    // Words of the recipe for four pairs that are under way, and for the four
-    // after them; `words` is where this lane has read last.
-    const Word* words;
-    Word now[entries], next[entries];
-    // Of the pairs k and k + 1, at k % 2 and (k + 1) % 2: the row of U, its
-    // pivot's reciprocal, and the entries that this lane needs.
-    const Scalar* from[2];
-    Scalar inverse[2], u[2][entries];
-
-    KOKKOS_FORCEINLINE_FUNCTION int entry(int r) const {
-      return own + r * lanes;
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Word load_word(int r, int first_pair) const {
-      const int e = entry(r);
-      return (first_pair < lower) & (e > first_pair) & (e < length)
-                 ? load_once(words + r * lanes)
-                 : Word(0);
-    }
-    /// Where the entry for pair four + j is in its row of U, 0: none is needed.
-    KOKKOS_FORCEINLINE_FUNCTION int part(int r, int j) const {
-      return j < 4 ? Words::part(now[r], j & 3) : Words::part(next[r], 0);
-    }
-    /// What pair four + j needs, ready or not, in registers from `chunk` on.
-    KOKKOS_FORCEINLINE_FUNCTION void load_pair(int four, int j, int chunk) {
-      const int side = j & 1;
-      if (four + j < lower) inverse[side] = Value::load_anywhere(from[side]);
-      STRATA_IMPL_UNROLL
-      for (int r = chunk; r < entries; ++r)
-        if (part(r, j) != 0)
-          u[side][r] = Value::load_anywhere(from[side] + part(r, j));
-    }
-    KOKKOS_FORCEINLINE_FUNCTION bool lacks_pair(int four, int j,
-                                                int chunk) const {
-      const int side = j & 1;
-      bool lacks = (four + j < lower) & Value::is_not_ready(inverse[side]);
-      STRATA_IMPL_UNROLL
-      for (int r = chunk; r < entries; ++r)
-        lacks |= (part(r, j) != 0) & Value::is_not_ready(u[side][r]);
-      return lacks;
-    }
-    /// Where the row of U of the pair after four + j begins. Registers can't be
-    /// chosen by a number: that would move them to memory.
-    KOKKOS_FORCEINLINE_FUNCTION unsigned next_source(int four, int j,
-                                                     int chunk) const {
-      const int next_lane = first_lane + ((four + j + 1) & (lanes - 1));
-      unsigned found = lane_read(source[chunk], next_lane);
-      if (chunk + 1 < entries && j == 3) {
-        const unsigned of_next_chunk = lane_read(
-            source[chunk + 1 < entries ? chunk + 1 : chunk], next_lane);
-        if (four == 32 * chunk + 28) found = of_next_chunk;
-      }
-      return found;
-    }
-  };
-
-  template <int entries>
-  KOKKOS_FORCEINLINE_FUNCTION void load_row(RowInRegisters<entries>& in,
+  KOKKOS_FORCEINLINE_FUNCTION void load_row(Row<entries>& in,
                                             const RecipeRow& row,
                                             const Held& held) const {
     in.words = static_cast<const Word*>(recipe.words) + row.recipe +
@@ -266,8 +204,8 @@ struct FactorByRecipe {
   /// that changes any more. `j` is an argument of the template, as no register
   /// can be chosen by a variable.
   template <int j, int entries>
-  KOKKOS_FORCEINLINE_FUNCTION void eliminate_pairs(RowInRegisters<entries>& in,
-                                                   int four, int end, int chunk,
+  KOKKOS_FORCEINLINE_FUNCTION void eliminate_pairs(Row<entries>& in, int four,
+                                                   int end, int chunk,
                                                    const Held& held) const {
     const int k = four + j;
     constexpr int side = j & 1;
@@ -296,7 +234,7 @@ struct FactorByRecipe {
                                              int log_lanes,
                                              const Held& held) const {
     const int lanes = 1 << log_lanes, own = lane & (lanes - 1);
-    RowInRegisters<entries> in{row.length, row.lower, lanes, own, lane - own};
+    Row<entries> in{row.length, row.lower, lanes, own, lane - own};
     load_row(in, row, held);
     const int pairs =
         static_cast<int>(lane_max(static_cast<unsigned>(row.lower)));

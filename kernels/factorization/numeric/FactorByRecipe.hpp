@@ -234,7 +234,13 @@ struct FactorByRecipe {
                                              int log_lanes,
                                              const Held& held) const {
     const int lanes = 1 << log_lanes, own = lane & (lanes - 1);
-    Row<entries> in{row.length, row.lower, lanes, own, lane - own};
+    Scalar value[entries], inverse[2], u[2][entries];
+    unsigned source[entries];
+    Word now[entries], next[entries];
+    const Scalar* from[2];
+    Row<entries> in{row.length, row.lower, lanes,  own, lane - own,
+                    nullptr,    value,     source, now, next,
+                    from,       inverse,   u};
     load_row(in, row, held);
     const int pairs =
         static_cast<int>(lane_max(static_cast<unsigned>(row.lower)));

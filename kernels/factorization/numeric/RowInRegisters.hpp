@@ -20,16 +20,19 @@ struct RowInRegisters {
 
   int length, lower;  // of the row, see RecipeRow
   int lanes, own, first_lane;
-  Scalar value[entries];
-  unsigned source[entries];  // of a lower entry: the pivot of its row of U
+  const Word* words;  // where this lane has read last
+
+  // The arrays are variables of the caller: as members, all of them would stay
+  // in memory if the compiler moved one to registers too late.
+  Scalar (&value)[entries];
+  unsigned (&source)[entries];  // of a lower entry: the pivot of its row of U
   // Words of the recipe for four pairs that are under way, and for the four
-  // after them; `words` is where this lane has read last.
-  const Word* words;
-  Word now[entries], next[entries];
+  // after them.
+  Word (&now)[entries], (&next)[entries];
   // Of the pairs k and k + 1, at k % 2 and (k + 1) % 2: the row of U, its
   // pivot's reciprocal, and the entries that this lane needs.
-  const Scalar* from[2];
-  Scalar inverse[2], u[2][entries];
+  const Scalar* (&from)[2];
+  Scalar (&inverse)[2], (&u)[2][entries];
 
   KOKKOS_FORCEINLINE_FUNCTION int entry(int r) const { return own + r * lanes; }
   /// The word of entry r for the pairs from `first_pair` on, at `words`; 0 if

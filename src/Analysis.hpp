@@ -3,7 +3,7 @@
 #define STRATA_SRC_ANALYSIS_HPP
 
 #include <Strata_TriangleGraph.hpp>
-#include <analysis/level_sets/BlockedOrder.hpp>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
@@ -24,7 +24,7 @@
       const Space&, const DependencyGraph<Space::memory_space>&, WithinLevel, \
       Detail::WorkPool<Space>&,                                               \
       const Detail::GraphLevels<Space::memory_space>&);                       \
-  keyword LevelOrder<Space::memory_space> Detail::order_by_blocks(            \
+  keyword LevelOrder<Space::memory_space> Detail::order_by_cache_blocks(      \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, WithinLevel,               \
       Detail::WorkPool<Space>&);                                              \

@@ -121,6 +121,7 @@ class Solve
   }
 
   Kokkos::View<std::int64_t*, Memory> begin_;
+  // 4 bytes would do, but tests need a plan larger than that of substitution.
   Kokkos::View<std::int64_t*, Memory> dependency_;
   Strata::Detail::ValueIndex<Memory> value_index_;
   Kokkos::View<Scalar*, Memory> value_;

@@ -6,7 +6,7 @@
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_TriangleGraph.hpp>
-#include <analysis/blocks/BlockOrder.hpp>
+#include <analysis/blocks/DiagonalBlockOrder.hpp>
 
 #include "HostMatrix.hpp"
 #include "TestGraphs.hpp"

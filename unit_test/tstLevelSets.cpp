@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <Strata_LevelSets.hpp>
-#include <analysis/level_sets/BlockedOrder.hpp>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 
 #include "PlanCheck.hpp"
@@ -130,7 +130,7 @@ TEST(LevelSets, BlocksFollowEachOther) {
       const auto device = mirror_graph(exec, graph);
       const auto whole = Detail::make_level_order(
           exec, device, WithinLevel::longest_rows_first, pool);
-      const auto order = Detail::order_by_blocks(
+      const auto order = Detail::order_by_cache_blocks(
           exec, device, whole, block, WithinLevel::longest_rows_first, pool);
       const auto vertex = to_vector(order.vertex);
       const auto permuted_row = to_vector(order.permuted_row);

@@ -9,7 +9,7 @@
 #include <core/scalar/Modulus.hpp>
 #include <cstdint>
 #include <kernels/triangular/merging/MergedGrowth.hpp>
-#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
+#include <kernels/triangular/sync_free/SyncFreeAlgorithm.hpp>
 #include <limits>
 #include <set>
 #include <string>

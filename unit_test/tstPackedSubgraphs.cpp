@@ -237,12 +237,12 @@ int leading_bits(int age, int bits) {
   return age >> dropped << dropped;
 }
 
-/// The steps that PackedSteps finds.
+/// The steps that FindSteps finds.
 template <int short_row = 0>
 void expect_steps(const Graph& graph, int num_subgraphs, int latency,
                   int row_lanes) {
   using Space = Kokkos::DefaultExecutionSpace;
-  using Steps = Detail::PackedSteps<Space, short_row>;
+  using Steps = Detail::FindSteps<Space, short_row>;
   using Stages = typename Steps::Stages;
   using Memory = Space::memory_space;
   const Space exec;

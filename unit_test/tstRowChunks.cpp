@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
-#include <analysis/blocks/BlockOrder.hpp>
+#include <analysis/blocks/DiagonalBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Strata_TriangleGraph.hpp>
-#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
+#include <kernels/triangular/sync_free/SyncFreeAlgorithm.hpp>
 
 #include "TriangularSolverCases.hpp"
 
@@ -52,7 +52,7 @@ class InPieces : public Detail::SyncFreeAlgorithm<Scalar, Space> {
   const RowChunks<Memory>& whole() const { return this->chunks_; }
 
   std::vector<Scalar> solve_in_pieces(const std::vector<Scalar>& b, int teams) {
-    using Solve = Detail::SyncFreeSolve<Scalar, Space, false>;
+    using Solve = Detail::SyncFreeKernel<Scalar, Space, false>;
     const std::int64_t n = whole().num_rows;
     const auto b_view = to_columns<Scalar, Space>(b, n, 1);
     const Columns<Scalar, Space> x_view("x", n, 1);

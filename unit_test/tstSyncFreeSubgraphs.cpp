@@ -149,7 +149,7 @@ class SyncFreeSubgraphSolver {
     std::int64_t longest = 0;
     for (std::int64_t i = 0; i < A.rows; ++i)
       longest = std::max(longest, A.row_map[i + 1] - A.row_map[i]);
-    auto builder = Algorithm::make_builder(
+    auto builder = Algorithm::make_packer(
         exec_, analysis_.graph, analysis_.order.level_of.data(),
         analysis_.order.num_levels(), longest, shape);
     if (!builder.possible()) return;

@@ -74,7 +74,22 @@ struct TriangleStages {
   }
 };
 
-/// See triangle_graph.
+/// A matrix becomes a checked graph, by one call of `make`; an object serves
+/// one matrix. Steps, each of which needs what the one before has found:
+///
+/// 1. check: the first fault, the first row that is not sorted, and, per row,
+///    the number of strict entries (`strict_`) and the place of the diagonal
+///    value (`diagonal_`); their sum is graph_.row_map.
+/// 2. If a row is not sorted: a sorted copy, `permutation_` from its entries to
+///    the given ones, and the check again, for counts of the copy.
+/// 3. gather_edges: entries and value indices, of a transposed graph by
+/// columns,
+///    which are counted first.
+///
+/// With a pool, and unless op transposes, 1 and 3 are one sequence of stages,
+/// whose second part does nothing if 1 finds a fault or an unsorted row:
+/// check_and_gather. An unsorted matrix then goes on with 2. On a device the
+/// levels are part of the sequence.
 template <class ExecutionSpace>
 class TriangleGraphBuilder {
  public:
@@ -111,16 +126,15 @@ class TriangleGraphBuilder {
       return graph_;
     }
     allocate();
-    const bool together = pool_ && !transposed_;
-    const std::int64_t unsorted =
-        together ? check_and_gather(levels) : check(entries_, true);
-    if (unsorted == no_fault) {
-      if (!together) gather_edges(entries_);
-    } else {
-      const IndexArray sorted = sorted_copy();
-      check(sorted, false);
-      gather_edges(sorted);
+    if (pool_ && !transposed_) {
+      if (check_and_gather(levels) == no_fault) return graph_;
+    } else if (check(entries_, true) == no_fault) {
+      gather_edges(entries_);
+      return graph_;
     }
+    const IndexArray sorted = sorted_copy();
+    check(sorted, false);
+    gather_edges(sorted);
     return graph_;
   }
 
@@ -327,14 +341,19 @@ class TriangleGraphBuilder {
   std::int64_t rows_, stored_;
   bool lower_, transposed_, unit_;
   DependencyGraph<Memory> graph_;
+  // In device memory: the words that the host reads, all of them; of those the
+  // first fault, unsorted row and number of edges; the counters of the levels.
   Offsets to_fetch_, status_;
   Kokkos::View<int*, Memory> counters_;
-  Offsets diagonal_;                   // per row
-  Kokkos::View<int*, Memory> strict_;  // per row
-  /// Where rows had to be sorted.
+  /// Of each row: the place of its diagonal value, and how many entries it has
+  /// in the strict triangle. For a transposed graph the latter become those of
+  /// columns, then counters of the scatter.
+  Offsets diagonal_;
+  Kokkos::View<int*, Memory> strict_;
+  /// Without elements if all rows are sorted.
   Kokkos::View<int*, Memory> sorted_;
   Offsets permutation_;
-  std::int64_t found_[num_found];
+  std::int64_t found_[num_found];  // on the host, see num_found
 };
 
 /// See triangle_graph.

@@ -3,7 +3,7 @@
 #define STRATA_ANALYSIS_MERGING_MERGED_LEVELS_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <analysis/merging/MergeLevels.hpp>
+#include <analysis/merging/MergeStages.hpp>
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/merging/SampleMerging.hpp>
@@ -114,7 +114,18 @@ inline int counted_depths(int levels, std::int64_t rows, bool some_stay) {
 
 namespace Detail {
 
-/// See merge_levels.
+/// A graph and its order become merged rows and their order, by one call of
+/// `make`; an object serves one number of level sets. Steps, all of which work
+/// on `stages_`:
+///
+/// 1. begin: vertices by their depth in their groups (`by_depth`).
+/// 2. count: for each row whether it is merged (`row_status`), its numbers of
+///    dependencies, coefficients and words of recipe, and its new level; their
+///    sums, on the host in `found_`. Needs eliminations, but keeps no lists.
+/// 3. If `found_` says that it is worthwhile, make_order: the order by new
+///    levels, and room for the lists. Needs the lengths only.
+/// 4. fill: the lists, by the same eliminations again, and the recipes. The
+///    order decides where a row's values and recipe are.
 template <class ExecutionSpace>
 class LevelMerger {
  public:
@@ -209,8 +220,9 @@ class LevelMerger {
                   EachStage<typename Stages::Begin>{num_rows()});
   }
 
-  /// What becomes of all rows. If some stay after all, all is right up to the
-  /// first of their depths.
+  /// What becomes of all rows, and sum_up. Few rows are counted at once, as if
+  /// none stayed. If some stay after all, what was counted holds up to the
+  /// first of their depths, and the others follow depth by depth.
   void count(bool some_stay) {
     const std::int64_t n = num_rows();
     int depth = 1;
@@ -221,10 +233,10 @@ class LevelMerger {
       count_rows(first, n - first, true);
       sum_up();
       const int right = static_cast<int>(found_[MergeSums::stays]);
-      stages_.none_may_stay = right == 0;
+      if (right == 0) return;
+      stages_.none_may_stay = false;
       for (; depth < right; ++depth) first += rows_of_depth(depth);
     }
-    if (stages_.none_may_stay) return;
     for (; depth < levels_; ++depth) {
       const std::int64_t rows = rows_of_depth(depth);
       count_rows(first, rows, false);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <analysis/merging/MergeSubgraphs.hpp>
-#include <analysis/packing/PackedSteps.hpp>
+#include <analysis/packing/FindSteps.hpp>
 #include <analysis/packing/PackingShape.hpp>
 #include <analysis/packing/PackingStages.hpp>
 #include <analysis/stages/FusedStages.hpp>
@@ -21,7 +21,15 @@ namespace Strata {
 namespace Detail {
 
 /// Cuts a graph into sub-graphs, and finds in which step of its sub-graph each
-/// row is done, which tells what a solve will cost.
+/// row is done, which tells what a solve will cost. The first half of
+/// SubgraphPacker.
+///
+/// The constructor does all of it, and `possible` says whether sub-graphs fit
+/// in scratch. For each size of sub-graphs that is tried, `partition` assigns
+/// rows to sub-graphs, chooses the number of merged level sets and the team if
+/// the shape leaves them open, merges rows (from then on, `stages_.graph` is
+/// the merged graph), and finds steps. choose_size begins the next try with the
+/// given graph and gives the memory of the one before back.
 ///
 /// Sub-graphs are numbered band by band and upward in a band. An edge leads
 /// from a lower band, or from a smaller vertex of the same band, so never to a
@@ -143,7 +151,8 @@ class SubgraphCutter {
   typename WorkPool<ExecutionSpace>::Pointer pool_;
   bool owns_pool_ = false;
   std::optional<FusedStages<ExecutionSpace>> sequence_;
-  int merged_levels_ = 1, max_local_ = 0;
+  int merged_levels_ = 1;  // 0: not chosen yet
+  int max_local_ = 0;
   std::int64_t counts_[Stages::num_counts] = {};
 
  private:
@@ -388,10 +397,10 @@ class SubgraphCutter {
   }
 
   /// Does nothing where a sub-graph has more values than fit.
-  /// @tparam most_of_thread  see PackedSteps: where level sets are wide
+  /// @tparam most_of_thread  see FindSteps: where level sets are wide
   template <int most_of_thread>
   void find_steps_of_rows() {
-    using Steps = PackedSteps<ExecutionSpace, most_of_thread>;
+    using Steps = FindSteps<ExecutionSpace, most_of_thread>;
     const int multiprocessors = num_multiprocessors(exec_);
     constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
     // Few teams: the rows under way are neighbours, and those far ahead would
@@ -417,12 +426,13 @@ class SubgraphCutter {
               most_local()});
   }
 
-  Graph given_;
+  Graph given_;  // stages_.graph may be the merged one
   std::int64_t longest_row_;
   const int* by_level_;
   int num_levels_, scalar_bytes_, most_rows_ = 0;
   PackingShape shape_;
-  int team_ = 0, num_teams_ = 1;
+  int team_ = 0;  // -1: not chosen yet
+  int num_teams_ = 1;
   bool fits_ = false;
   int critical_steps_ = 0;
   typename WorkPool<ExecutionSpace>::Mark start_;

@@ -12,8 +12,10 @@
 namespace Strata {
 namespace Detail {
 
-/// Makes packed sub-graphs: SubgraphCutter finds where every row goes and when,
-/// then `finish` writes the records.
+/// Makes packed sub-graphs in two halves, so that a caller can look at their
+/// number and decide: the constructor (of SubgraphCutter) finds where every row
+/// goes and when, and `finish` writes the records. `finish` is called once, if
+/// possible() is true, before the memory of the pool is given back.
 template <class ExecutionSpace>
 class SubgraphPacker : public SubgraphCutter<ExecutionSpace> {
  public:

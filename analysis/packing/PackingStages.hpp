@@ -8,9 +8,17 @@ namespace Strata {
 namespace Detail {
 
 /// The data-parallel steps that lay a dependency graph out as packed
-/// sub-graphs; SubgraphPacker runs them. The bases decide where each row goes
-/// and when, and the steps here write the records. Every step is deterministic:
-/// what atomics decide is a minimum, a sum or a set.
+/// sub-graphs; SubgraphCutter and SubgraphPacker run them. Each base has the
+/// steps that need those of the base before:
+///
+/// | PackingArrays | the arrays of all steps |
+/// | SubgraphPartition | the sub-graph of each row, values from outside |
+/// | StepsOfRows | the step of each row, which FindSteps computes |
+/// | SubgraphRecords | a lane in a step for each task of a row |
+/// | PackingStages | the bytes of the records |
+///
+/// Every step is deterministic: what atomics decide is a minimum, a sum or a
+/// set.
 template <class MemorySpace>
 struct PackingStages : SubgraphRecords<MemorySpace> {
   using Base = SubgraphRecords<MemorySpace>;
@@ -124,13 +132,14 @@ struct PackingStages : SubgraphRecords<MemorySpace> {
     const PackedSubgraph& s = subgraph[subgraph_of[i]];
     return 1 + s.imports + permuted_row_of[i] - s.first_permuted_row;
   }
-  struct FillOuts {};
-  /// The same, and what is imported.
+  /// Imports of value i, and FillOuts of task i.
   struct FillRows {};
+  struct FillOuts {};
   KOKKOS_INLINE_FUNCTION void operator()(FillRows, Index i) const {
     if (i < num_uniques) (*this)(Imports(), i);
     if (i < num_tasks) (*this)(FillOuts(), i);
   }
+  /// Where the lanes of a task store the row's sum.
   KOKKOS_INLINE_FUNCTION void operator()(FillOuts, Index t) const {
     const int i = task_row[t];
     const bool publishes = exported[i] && t == first_task[i];

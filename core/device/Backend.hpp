@@ -89,14 +89,11 @@ constexpr bool is_left_to_caller(std::int64_t elements) {
   return runs_at_once<ExecutionSpace> && elements <= 16384;
 }
 
-/// Threads that run in lock step and can exchange registers
-/// (core/device/Warp.hpp); 1 where the backend has no such exchange here.
+/// Threads that run in lock step and exchange registers (core/device/Warp.hpp).
+/// Votes are words of 32 bits, and plans for a GPU number lanes by 5: kernels
+/// know no other width. A host's thread is alone.
 template <class ExecutionSpace>
-inline constexpr int lane_width = 1;
-#if defined(KOKKOS_ENABLE_CUDA)
-template <>
-inline constexpr int lane_width<Kokkos::Cuda> = 32;
-#endif
+inline constexpr int lane_width = is_gpu<ExecutionSpace> ? 32 : 1;
 
 /// Memory that kernels of ExecutionSpace write and the host reads meanwhile.
 template <class ExecutionSpace>

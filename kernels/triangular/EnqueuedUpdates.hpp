@@ -7,7 +7,7 @@
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/UpdateDecision.hpp>
-#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/row_chunks/RowChunkAlgorithm.hpp>
 
 namespace Strata {
 namespace Detail {

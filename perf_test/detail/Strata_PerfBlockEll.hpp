@@ -3,7 +3,7 @@
 #define STRATA_PERF_BLOCK_ELL_HPP
 
 #include <Strata_TriangleGraph.hpp>
-#include <analysis/blocks/BlockOrder.hpp>
+#include <analysis/blocks/DiagonalBlockOrder.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
 #include <core/matrix/PackValues.hpp>
 #include <cstdint>

@@ -19,7 +19,7 @@ HAZARD = """========= Error: Potential RAW hazard detected at __shared__ 0x6418 
 =========
 """
 KNOWN = dict(writer="Cuda::store_handed_over", reader="Cuda::load_handed_over",
-             kernel="SyncFreeSubgraphSolve")
+             kernel="SyncFreeSubgraphKernel")
 COUNT = "========= RACECHECK SUMMARY: {} hazards displayed ({} errors, 0 warnings)\n"
 
 CASES = [
@@ -31,7 +31,7 @@ CASES = [
     ("another reader", False,
      HAZARD.format(**{**KNOWN, "reader": "Cuda::load_shared"}) + COUNT.format(1, 1), 0),
     ("another kernel", False,
-     HAZARD.format(**{**KNOWN, "kernel": "SyncFreeSolve"}) + COUNT.format(1, 1), 0),
+     HAZARD.format(**{**KNOWN, "kernel": "SyncFreeKernel"}) + COUNT.format(1, 1), 0),
     ("two writes", False,
      HAZARD.format(**KNOWN).replace("Read Thread", "Write Thread") + COUNT.format(1, 1), 0),
     ("an error of another kind", False,

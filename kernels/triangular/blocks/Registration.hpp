@@ -2,7 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_BLOCKS_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_BLOCKS_REGISTRATION_HPP
 
-#include <analysis/blocks/BlockOrder.hpp>
+#include <analysis/blocks/DiagonalBlockOrder.hpp>
 #include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <memory>

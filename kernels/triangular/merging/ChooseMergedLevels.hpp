@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_MERGING_CHOOSE_MERGED_LEVELS_HPP
 
 #include <algorithm>
-#include <analysis/level_sets/BlockedOrder.hpp>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/packing/RowChunk.hpp>
 #include <cmath>
@@ -40,7 +40,7 @@ class MergingModel {
   static constexpr double bytes_per_us = 2.7e6;
 
   /// All level sets apart.
-  /// @param in_blocks  see gains_by_blocks
+  /// @param in_blocks  see gains_by_cache_blocks
   double apart(bool in_blocks, const NeighbourShares& neighbours) const {
     double waits = 0;
     for (int l = 0; l < sizes_.num_levels; ++l) {
@@ -204,8 +204,8 @@ MergeChoice choose_merged_levels(
   const MergingModel model(analysis.graph.num_edges(), sizes, sizeof(Scalar),
                            lane_width<ExecutionSpace>,
                            double(cache_bytes(exec)));
-  const double apart = model.apart(gains_by_blocks(exec, sizes, sizeof(Scalar)),
-                                   found.neighbours);
+  const double apart = model.apart(
+      gains_by_cache_blocks(exec, sizes, sizeof(Scalar)), found.neighbours);
   double least = std::numeric_limits<double>::max(), size = 0;
   for (const LevelsCandidate& c : sampled.candidates) {
     const double us = model.merged(c, found.neighbours);

@@ -2,10 +2,10 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 
-#include <analysis/level_sets/BlockedOrder.hpp>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
-#include <kernels/triangular/sync_free/SyncFreeSolve.hpp>
+#include <kernels/triangular/sync_free/SyncFreeAlgorithm.hpp>
 #include <memory>
 #include <string>
 
@@ -91,8 +91,8 @@ class SyncFreeRegistration
       added.most_times_matrix = most_times_matrix;
   }
   static bool in_blocks(const Selection& selection) {
-    return gains_by_blocks(selection.exec, selection.analysis.order.sizes,
-                           sizeof(Scalar));
+    return gains_by_cache_blocks(selection.exec, selection.analysis.order.sizes,
+                                 sizeof(Scalar));
   }
 
   /// The next smaller workspace worth a try.
@@ -119,9 +119,9 @@ class SyncFreeRegistration
     }
     if (columns == 1 && in_blocks(selection)) {
       auto ordered = analysis;
-      ordered.order = order_by_blocks(exec, analysis.graph, analysis.order,
-                                      vertices_of_block, Analysis::within_level,
-                                      analysis.work(exec));
+      ordered.order = order_by_cache_blocks(
+          exec, analysis.graph, analysis.order, vertices_of_cache_block,
+          Analysis::within_level, analysis.work(exec));
       return std::make_shared<Solve>(exec, ordered, columns);
     }
     return std::make_shared<Solve>(exec, analysis, columns);

@@ -7,12 +7,12 @@
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
-#include <kernels/triangular/level_sets/RowKernels.hpp>
+#include <kernels/triangular/row_chunks/RowSystem.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// Tickets that a SyncFreeSolve's teams draw: every one of them until it gets
+/// Tickets that a SyncFreeKernel's teams draw: every one of them until it gets
 /// a ticket that there is none for, unless there is a team for each.
 KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
   return static_cast<unsigned>(tickets) +
@@ -23,8 +23,8 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 ///
 /// Teams draw tickets until there are none left; ticket t stands for the t-th
 /// group of `chunks_per_ticket` chunks in the order of level sets (those of the
-/// matrix, or of its blocks: see order_by_blocks), which the warps of the team
-/// share out. The next ticket is drawn while this one is worked on.
+/// matrix, or of its blocks: see order_by_cache_blocks), which the warps of the
+/// team share out. The next ticket is drawn while this one is worked on.
 ///
 /// A warp loads what needs no waiting. Then it waits for its chunk's throttle,
 /// with one lane, so that only the rows close to those being solved ask for
@@ -70,7 +70,7 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 ///                value buffer
 template <class Scalar, class ExecutionSpace, bool divide,
           bool coefficients = false>
-struct SyncFreeSolve {
+struct SyncFreeKernel {
   using Value = NotReady<Scalar>;
   static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;

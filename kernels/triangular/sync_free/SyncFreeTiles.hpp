@@ -7,7 +7,7 @@
 #include <core/device/DeviceInfo.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
-#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
+#include <kernels/triangular/row_chunks/RowSystem.hpp>
 #include <kernels/triangular/sync_free/StageTiles.hpp>
 #include <kernels/triangular/sync_free/TileKernel.hpp>
 

@@ -137,7 +137,7 @@ struct TileSolve {
       }
 
       // Only what is near the front asks for its dependencies again and again:
-      // see SyncFreeSolve. The throttle is asked for once beside them.
+      // see SyncFreeKernel. The throttle is asked for once beside them.
       const bool asks = lane == 0 && part.on && item.row_group.throttle >= 0;
       const auto* const throttle_at = at(from, item.row_group.throttle)->word;
       unsigned long long throttle = asks ? load_relaxed(throttle_at) : 0;

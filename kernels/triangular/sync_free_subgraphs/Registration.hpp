@@ -137,7 +137,7 @@ class SyncFreeSubgraphsRegistration
     const auto& analysis = selection.analysis;
     const PackingShape wanted = shape(selection, merged_levels_);
     before_packing_ = selection.mark();
-    auto packed = Solve::make_builder(
+    auto packed = Solve::make_packer(
         exec, analysis.graph, analysis.order.level_of.data(),
         selection.report.levels, analysis.order.sizes.longest_row_of_all(),
         wanted, analysis.pool, analysis.order.vertex.data());

@@ -13,7 +13,7 @@ namespace Strata {
 namespace Detail {
 
 /// What a solving warp does: the steps of a sub-graph, one after the other. See
-/// SyncFreeSubgraphSolve, which runs them and says why they end.
+/// SyncFreeSubgraphKernel, which runs them and says why they end.
 template <class Scalar, class ExecutionSpace, int team_kind,
           bool steps_in_scratch>
 struct SolvingWarp : RecordRing<Scalar, ExecutionSpace, team_kind> {

@@ -63,7 +63,7 @@ namespace Detail {
 /// @tparam team_kind  see SubgraphTeam
 template <class Scalar, class ExecutionSpace, int team_kind,
           bool steps_in_scratch>
-struct SyncFreeSubgraphSolve {
+struct SyncFreeSubgraphKernel {
   using Memory = typename ExecutionSpace::memory_space;
   using Warp = SolvingWarp<Scalar, ExecutionSpace, team_kind, steps_in_scratch>;
   static constexpr bool awaits_previous = true;

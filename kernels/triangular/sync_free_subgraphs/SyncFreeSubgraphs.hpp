@@ -19,7 +19,7 @@
 namespace Strata {
 namespace Detail {
 
-/// Sub-graphs in one launch: see SyncFreeSubgraphSolve.
+/// Sub-graphs in one launch: see SyncFreeSubgraphKernel.
 ///
 /// Solves with one solver object share its workspace and must not overlap.
 template <class Scalar, class ExecutionSpace>
@@ -33,11 +33,11 @@ class SyncFreeSubgraphs
   using typename Base::Memory;
   template <int team, bool steps_in_scratch>
   using KernelFor =
-      SyncFreeSubgraphSolve<Scalar, ExecutionSpace, team, steps_in_scratch>;
+      SyncFreeSubgraphKernel<Scalar, ExecutionSpace, team, steps_in_scratch>;
   template <int team>
   using Kernel = KernelFor<team, true>;
   static constexpr int num_teams = Kernel<1>::different ? 2 : 1;
-  using Builder = SubgraphPacker<ExecutionSpace>;
+  using Packer = SubgraphPacker<ExecutionSpace>;
 
   /// For the values that other sub-graphs need, of several right-hand sides.
   static constexpr std::size_t max_workspace_bytes = std::size_t{512} << 20;
@@ -53,7 +53,7 @@ class SyncFreeSubgraphs
         bytes < fixed ? 0 : (bytes - fixed) / sizeof(Scalar), 65000));
   }
   /// Sub-graphs of that shape, and the steps on their longest path.
-  static Builder make_builder(
+  static Packer make_packer(
       const ExecutionSpace& exec,
       const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
       const int* level, int num_levels, std::int64_t longest_row,
@@ -64,19 +64,19 @@ class SyncFreeSubgraphs
     shape.team[1] = {Kernel<1>::row_lanes, Kernel<1>::warps,
                      max_local<1>(exec)};
     if (num_teams == 1) shape.which_team = 0;
-    return Builder(exec, graph, level, num_levels, longest_row, shape,
-                   Kernel<0>::width, sizeof(Scalar), std::move(pool), by_level);
+    return Packer(exec, graph, level, num_levels, longest_row, shape,
+                  Kernel<0>::width, sizeof(Scalar), std::move(pool), by_level);
   }
 
   /// @param max_bytes of the plan with the workspace of more than one
   ///                  right-hand side
   SyncFreeSubgraphs(
       const ExecutionSpace& exec,
-      const TriangularAnalysis<ExecutionSpace>& analysis, Builder& builder,
+      const TriangularAnalysis<ExecutionSpace>& analysis, Packer& packer,
       int max_right_hand_sides,
       std::size_t max_bytes = std::numeric_limits<std::size_t>::max())
-      : packed_(builder.finish(analysis.num_values)),
-        team_(builder.team()),
+      : packed_(packer.finish(analysis.num_values)),
+        team_(packer.team()),
         reversed_(analysis.graph.reversed) {
     const std::size_t one =
         2 * sizeof(Scalar) * std::max<std::size_t>(1, packed_.num_exports) +

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_SOLVE_HPP
-#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_SOLVE_HPP
+#ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_ALGORITHM_HPP
+#define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_SYNC_FREE_ALGORITHM_HPP
 
 #include <analysis/merging/MergedLevels.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/MatrixTypes.hpp>
-#include <kernels/triangular/level_sets/LevelSetSolve.hpp>
 #include <kernels/triangular/merging/MergedValues.hpp>
+#include <kernels/triangular/row_chunks/RowChunkAlgorithm.hpp>
 #include <kernels/triangular/sync_free/SplitRows.hpp>
 #include <kernels/triangular/sync_free/SyncFreeKernel.hpp>
 #include <kernels/triangular/sync_free/SyncFreeTiles.hpp>
@@ -30,7 +30,7 @@ struct ResetAndCopy {
 };
 
 /// Copies the results of a solve that wrote none out of the value buffer that
-/// it published into, see SyncFreeSolve.
+/// it published into, see SyncFreeKernel.
 template <class Scalar, class MemorySpace>
 struct TakeResults {
   const Scalar* buffers;
@@ -48,7 +48,7 @@ struct TakeResults {
   }
 };
 
-/// Level sets without launches between them: see SyncFreeSolve and, for
+/// Level sets without launches between them: see SyncFreeKernel and, for
 /// several right-hand sides, SyncFreeTiles for how rows wait and why that
 /// ends. With `max_right_hand_sides` 1, and on a host, each has a launch of its
 /// own, and there is no workspace for more.
@@ -65,7 +65,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   static constexpr bool has_tiles = is_gpu<ExecutionSpace>;
   /// Steps that a row takes before it gets more lanes.
   static constexpr int max_steps =
-      SyncFreeSolve<Scalar, ExecutionSpace, false>::batch;
+      SyncFreeKernel<Scalar, ExecutionSpace, false>::batch;
   static_assert(max_steps <= ListsRank::most_steps, "of a short list");
 
   SyncFreeAlgorithm(const ExecutionSpace& exec,
@@ -139,7 +139,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
  private:
   using Merged = MergedValues<Scalar, ExecutionSpace>;
   template <bool divide, bool coefficients = false>
-  using Solve = SyncFreeSolve<Scalar, ExecutionSpace, divide, coefficients>;
+  using Solve = SyncFreeKernel<Scalar, ExecutionSpace, divide, coefficients>;
 
   /// The rows in the plan's memory, and reset_workspace in the same launch.
   MergedRows<Memory> keep_and_reset(const ExecutionSpace& exec,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_ANALYSIS_BLOCKS_BLOCK_ORDER_HPP
-#define STRATA_ANALYSIS_BLOCKS_BLOCK_ORDER_HPP
+#ifndef STRATA_ANALYSIS_BLOCKS_DIAGONAL_BLOCK_ORDER_HPP
+#define STRATA_ANALYSIS_BLOCKS_DIAGONAL_BLOCK_ORDER_HPP
 
 #include <analysis/blocks/FindBlocks.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
@@ -42,7 +42,8 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_diagonal_blocks(
   const FoundBlocks blocks = find_blocks(exec, graph, pool);
   const auto block_of = pool.template view<int>(n);
   Kokkos::parallel_for(
-      "Strata::BlockOrder::block_of", RangeOf<ExecutionSpace>(exec, 0, n),
+      "Strata::DiagonalBlockOrder::block_of",
+      RangeOf<ExecutionSpace>(exec, 0, n),
       BlockOfVertex{blocks.start, blocks.count, block_of.data()});
   return order_by_known_levels(exec, graph, block_of, blocks.count, nullptr,
                                blocks.longest_row, within, pool);

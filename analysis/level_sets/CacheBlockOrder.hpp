@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_ANALYSIS_LEVEL_SETS_BLOCKED_ORDER_HPP
-#define STRATA_ANALYSIS_LEVEL_SETS_BLOCKED_ORDER_HPP
+#ifndef STRATA_ANALYSIS_LEVEL_SETS_CACHE_BLOCK_ORDER_HPP
+#define STRATA_ANALYSIS_LEVEL_SETS_CACHE_BLOCK_ORDER_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/level_sets/UsedNumbers.hpp>
@@ -9,27 +9,28 @@
 namespace Strata {
 namespace Detail {
 
-/// Vertices of a block, and level sets up to which those of a block are wide
-/// still.
-constexpr int vertices_of_block = 1 << 19, most_levels_of_block = 16;
+/// Vertices of a block, and level sets of a graph up to which those of a block
+/// are wide still.
+constexpr int vertices_of_cache_block = 1 << 19,
+              most_levels_of_cache_block = 16;
 
-/// Whether a solve with one right-hand side gains by order_by_blocks: b, x and
-/// two copies of x do not fit the device's cache.
+/// Whether a solve with one right-hand side gains by order_by_cache_blocks: b,
+/// x and two copies of x do not fit the device's cache.
 template <class ExecutionSpace>
-bool gains_by_blocks(const ExecutionSpace& exec, const LevelSizes& sizes,
-                     std::size_t scalar_bytes) {
+bool gains_by_cache_blocks(const ExecutionSpace& exec, const LevelSizes& sizes,
+                           std::size_t scalar_bytes) {
   if (!is_gpu<ExecutionSpace> || sizes.num_levels < 2 ||
-      sizes.num_levels > most_levels_of_block)
+      sizes.num_levels > most_levels_of_cache_block)
     return false;
   const auto rows = static_cast<std::size_t>(sizes.level_map.back());
-  return rows > 2 * vertices_of_block &&
+  return rows > 2 * vertices_of_cache_block &&
          4 * scalar_bytes * rows > cache_bytes(exec);
 }
 
 /// Level sets of blocks of consecutive vertices, numbered one block after the
 /// other without gaps.
 template <class MemorySpace>
-struct BlockLevels {
+struct CacheBlockLevels {
   Kokkos::View<const int*, MemorySpace> level_of;
   std::int64_t block_vertices, num_levels, num_numbers;
   int* number;     // by block and level
@@ -59,7 +60,8 @@ struct BlockLevels {
   }
 };
 
-/// Vertices in blocks of consecutive ones, in each by level and then as
+/// Vertices in blocks of consecutive ones, which fit a cache (and are not the
+/// diagonal blocks of DiagonalBlockOrder), in each by level and then as
 /// `within` says. Every vertex still comes after those that it needs, which
 /// have smaller numbers, and none needs another one of its block and level:
 /// these are the level sets of the order.
@@ -71,13 +73,13 @@ struct BlockLevels {
 /// @param order of the graph by level; both orders' arrays are the pool's
 /// Cost: as order_by_known_levels; the host waits once more.
 template <class ExecutionSpace>
-LevelOrder<typename ExecutionSpace::memory_space> order_by_blocks(
+LevelOrder<typename ExecutionSpace::memory_space> order_by_cache_blocks(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
     int block_vertices, WithinLevel within, WorkPool<ExecutionSpace>& pool) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Stages = BlockLevels<Memory>;
+  using Stages = CacheBlockLevels<Memory>;
   const std::int64_t n = graph.num_vertices;
   const std::int64_t blocks = (n + block_vertices - 1) / block_vertices;
   const std::int64_t numbers = blocks * order.num_levels();
@@ -88,7 +90,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_blocks(
   pool.take(stages.new_level, n);
   pool.take(stages.count, 1);
   FusedStages<ExecutionSpace>(exec, pool)
-      .run("Strata::BlockedOrder", stages,
+      .run("Strata::CacheBlockOrder", stages,
            EachStage<typename Stages::Clear>{numbers},
            EachStage<typename Stages::Mark>{n},
            SumStage<typename Stages::Number>{numbers},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_ANALYSIS_PACKING_PACKED_STEPS_HPP
-#define STRATA_ANALYSIS_PACKING_PACKED_STEPS_HPP
+#ifndef STRATA_ANALYSIS_PACKING_FIND_STEPS_HPP
+#define STRATA_ANALYSIS_PACKING_FIND_STEPS_HPP
 
 #include <Kokkos_Core.hpp>
 #include <analysis/packing/PackingStages.hpp>
@@ -26,7 +26,7 @@ namespace Detail {
 /// warp, so the smallest unfinished row is looked at again, whatever the other
 /// lanes of its warp still miss, and all its dependencies are finished.
 template <class ExecutionSpace, int short_row = 0>
-struct PackedSteps {
+struct FindSteps {
   using Memory = typename ExecutionSpace::memory_space;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Stages = PackingStages<Memory>;

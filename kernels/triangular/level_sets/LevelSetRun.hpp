@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_ROW_KERNELS_HPP
-#define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_ROW_KERNELS_HPP
+#ifndef STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_LEVEL_SET_RUN_HPP
+#define STRATA_KERNELS_TRIANGULAR_LEVEL_SETS_LEVEL_SET_RUN_HPP
 
-#include <analysis/packing/RowChunk.hpp>
 #include <core/device/Warp.hpp>
-#include <core/matrix/MultiVectorRef.hpp>
+#include <kernels/triangular/row_chunks/RowSystem.hpp>
 
 namespace Strata {
 namespace Detail {
-
-/// Everything the row kernels read, as raw views.
-template <class Scalar, class ExecutionSpace>
-struct RowSystem {
-  using Memory = typename ExecutionSpace::memory_space;
-  Kokkos::View<const RowChunk*, Memory> chunk;
-  Kokkos::View<const unsigned*, Memory> row;
-  Kokkos::View<const int*, Memory> dependency;
-  Kokkos::View<const Scalar*, Memory> value;
-  Kokkos::View<const Scalar*, Memory> diagonal;
-  bool divide;
-  MultiVectorRef<const Scalar> b;
-  MultiVectorRef<Scalar> x;
-
-  KOKKOS_INLINE_FUNCTION Scalar finish(const Scalar& sum,
-                                       int permuted_row) const {
-    return divide ? sum / diagonal(permuted_row) : sum * diagonal(permuted_row);
-  }
-};
 
 /// Sum over the entries of one lane of l_ij x_j for `columns` right-hand
 /// sides, with `read(dependency, column)` supplying x_j.

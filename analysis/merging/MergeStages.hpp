@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_ANALYSIS_MERGING_MERGE_LEVELS_HPP
-#define STRATA_ANALYSIS_MERGING_MERGE_LEVELS_HPP
+#ifndef STRATA_ANALYSIS_MERGING_MERGE_STAGES_HPP
+#define STRATA_ANALYSIS_MERGING_MERGE_STAGES_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/level_sets/UsedNumbers.hpp>

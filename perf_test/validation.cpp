@@ -30,8 +30,10 @@ const char* timing_text(const CandidateTime& candidate) {
       return "full";
     case Timing::once:
       return "once";
-    default:
+    case Timing::refused:
       return "refused";
+    default:
+      return "";
   }
 }
 
@@ -53,6 +55,7 @@ Columns<ValidationResult> validation_columns() {
       {"family", "", &R::family},
       {"system", "", &R::system},
       {"scalar", "", &R::scalar},
+      {"rhs", "", &R::rhs},
       {"rows", "", &R::rows},
       {"nnz", "", &R::entries},
       {"levels", "", &R::levels},
@@ -142,6 +145,8 @@ beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
   --milliseconds T   of timing for each algorithm on each system (default 15);
                      what takes three times as long as the fastest in a first
                      solve gets no more than that
+  --rhs N            right-hand sides solved at once (default 1)
+  --candidates LIST  comma separated, of the algorithms and cusparse; default all
   --accuracy A       rowwise (default) | componentwise: what the automatic choice
                      and all candidates promise
   --list             print families, names and rows of the systems, and end
@@ -159,11 +164,12 @@ Families:
 
 ValidationOptions parse(int& argc, char** argv) {
   ValidationOptions options;
-  for (const auto& [flag, value] : take_flags(
-           argc, argv,
-           {"--families", "--systems", "--per-family", "--scale", "--seed",
-            "--scalar", "--milliseconds", "--accuracy", "--table"},
-           {"--list"})) {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  {"--families", "--systems", "--per-family", "--scale",
+                   "--seed", "--scalar", "--milliseconds", "--rhs",
+                   "--candidates", "--accuracy", "--table"},
+                  {"--list"})) {
     if (take_common_flag(flag, value, options)) continue;
     if (flag == "--list") {
       options.list = true;
@@ -179,6 +185,12 @@ ValidationOptions parse(int& argc, char** argv) {
       options.seed = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--milliseconds") {
       options.milliseconds = real_number(flag, value, 1e-6, 1e9);
+    } else if (flag == "--rhs") {
+      options.rhs = whole_number(flag, value, 1, 1 << 20);
+    } else if (flag == "--candidates") {
+      auto names = validation_candidates();
+      names.push_back("cusparse");
+      options.candidates = chosen_names(value, names, flag, "candidate");
     } else {
       options.wishes.accuracy = to_string(accuracy_from_string(value));
     }

@@ -15,7 +15,9 @@ using Detail::DeviceRule;
 /// A system on an H100.
 DeviceFeatures on_h100(double rows, double entries, int levels, int merged,
                        double near) {
-  return {rows, entries, levels, merged, 1, near, 1024, 32, 132};
+  // Of rows as long as the mean.
+  const auto longest = static_cast<std::int64_t>(entries / (rows + 1)) + 1;
+  return {rows, entries, longest, levels, merged, 1, near, 1024, 32, 132};
 }
 bool takes_subgraphs(const DeviceFeatures& f) {
   return DeviceRule::choose(f).algorithm == Algorithm::sync_free_subgraphs;
@@ -82,9 +84,32 @@ TEST(DeviceRule, WithoutMergingSubgraphsAreForWiderLevelSets) {
   EXPECT_TRUE(unmerged(300000, 3, 20, 0.9));
   EXPECT_TRUE(unmerged(2000, 80, 200, 0.1));
   EXPECT_FALSE(unmerged(1000, 0, 1, 1));
-  auto several = on_h100(300000, 900000, 20, 1, 0.9);
-  several.columns = 8;
-  EXPECT_FALSE(takes_subgraphs(several));
+}
+
+TEST(DeviceRule, RowsThatAreLongButNotTooLongAreForSubgraphs) {
+  auto memplus = on_h100(17758, 54196, 174, 3, 0.301);
+  memplus.longest_row = 144;
+  EXPECT_TRUE(takes_subgraphs(memplus));
+  memplus.longest_row = 90;
+  EXPECT_FALSE(takes_subgraphs(memplus));
+  memplus.longest_row = 300;
+  EXPECT_FALSE(takes_subgraphs(memplus));
+}
+
+TEST(DeviceRule, SeveralRightHandSidesAreForSubgraphsIfThoseHaveLevelSets) {
+  const auto of_columns = [](double rows, int levels, double near,
+                             std::int64_t longest) {
+    auto f = on_h100(rows, 3 * rows, levels, 1, near);
+    f.columns = 32;
+    f.longest_row = longest;
+    return takes_subgraphs(f);
+  };
+  EXPECT_TRUE(of_columns(1138, 21, 0.5, 11));        // 1138_bus
+  EXPECT_FALSE(of_columns(100000, 319, 0.7, 1773));  // circuit:100000
+  EXPECT_TRUE(of_columns(100000, 319, 0.7, 600));
+  EXPECT_FALSE(of_columns(1000000, 298, 0.66, 4));  // grid3d:100
+  EXPECT_TRUE(of_columns(1000000, 298, 0.9, 4));
+  EXPECT_FALSE(of_columns(1000, 1, 0.9, 1));
 }
 
 /// What is wide on one card is narrow on another.

@@ -20,6 +20,8 @@ struct ValidationOptions : CommonOptions {
   std::string text;                   ///< that names have; empty: any
   int per_family = 0;                 ///< the smallest so many; 0: all
   double milliseconds = 15;           ///< of timing, for each algorithm
+  int rhs = 1;
+  std::vector<std::string> candidates;  ///< and cuSPARSE; empty: all
   PlanWishes wishes;  ///< of the automatic choice and the candidates
   double scale = 1;   ///< see ValidationSet
   int seed = 1;
@@ -28,9 +30,10 @@ struct ValidationOptions : CommonOptions {
 
 /// How far the measurement of an algorithm has come.
 enum class Timing {
-  full,     ///< a median of batches
-  once,     ///< far slower than the fastest: one solve
-  refused,  ///< it can't take the system, or not in this memory
+  full,      ///< a median of batches
+  once,      ///< far slower than the fastest: one solve
+  refused,   ///< it can't take the system, or not in this memory
+  not_asked  ///< left out of --candidates
 };
 
 /// An algorithm named explicitly, on one system.
@@ -38,7 +41,7 @@ struct CandidateTime {
   std::string algorithm;
   double solve_us = NAN;
   int merged_levels = 1;
-  Timing timing = Timing::refused;
+  Timing timing = Timing::not_asked;
   Outcome outcome = Outcome::not_run;
   std::string message;
 };
@@ -47,6 +50,7 @@ struct CandidateTime {
 struct ValidationResult {
   std::string family, system, scalar, accuracy;
   std::int64_t rows = 0, entries = 0, levels = 0;
+  int rhs = 1;
   /// Of the entries beside the diagonal: those at most 256 from it.
   double near_share = 0;
   PlanFacts plan;  ///< of the automatic choice

@@ -39,8 +39,9 @@ class MeasuredSystems : public ValidationRunner {
     result.accuracy = options_.wishes.accuracy;
     try {
       using Matrix = typename Problem<Scalar>::Matrix;
-      problem_ = std::make_unique<Problem<Scalar>>(make_problem<Scalar>(
-          make_triangle<Matrix>(exec_, system), uplo_of(system.factor), 1));
+      problem_ = std::make_unique<Problem<Scalar>>(
+          make_problem<Scalar>(make_triangle<Matrix>(exec_, system),
+                               uplo_of(system.factor), options_.rhs));
       // As strata_perf_sptrsv has it: nothing could be told right from wrong.
       if (!(problem_->substitution_error < 0.2))
         throw std::runtime_error("the system can't be solved in " +
@@ -54,6 +55,7 @@ class MeasuredSystems : public ValidationRunner {
     result.entries =
         static_cast<std::int64_t>(problem_->matrix.graph.entries.extent(0));
     result.levels = problem_->levels;
+    result.rhs = options_.rhs;
     result.near_share = near_share();
     try {
       measure(result);
@@ -115,7 +117,8 @@ class MeasuredSystems : public ValidationRunner {
     for (const auto& name : validation_candidates()) {
       result.candidates.emplace_back();
       result.candidates.back().algorithm = name;
-      of_candidate.push_back(try_candidate(result.candidates.back()));
+      of_candidate.push_back(
+          is_asked(name) ? try_candidate(result.candidates.back()) : nullptr);
       const Measured* const made = of_candidate.back();
       if (made && made->right) fastest = std::min(fastest, made->once);
     }
@@ -143,6 +146,11 @@ class MeasuredSystems : public ValidationRunner {
       result.peer_analysis_us = NAN;
   }
 
+  bool is_asked(const std::string& name) const {
+    const auto& names = options_.candidates;
+    return names.empty() ||
+           std::find(names.begin(), names.end(), name) != names.end();
+  }
   Measured& add(std::unique_ptr<Algorithm<Scalar>> algorithm) {
     auto made = std::make_unique<Measured>();
     made->algorithm = std::move(algorithm);
@@ -156,6 +164,7 @@ class MeasuredSystems : public ValidationRunner {
 
   /// Null where it is not measured; `candidate` then says why.
   Measured* try_candidate(CandidateTime& candidate) {
+    candidate.timing = Timing::refused;
     try {
       auto algorithm =
           make_own(candidate.algorithm, *problem_, options_.wishes);
@@ -165,7 +174,6 @@ class MeasuredSystems : public ValidationRunner {
       solve_once(made);
       return &made;
     } catch (const Error& error) {
-      candidate.timing = Timing::refused;
       candidate.message = error.what();
     } catch (const std::exception& error) {
       candidate.outcome = Outcome::failed;
@@ -176,7 +184,11 @@ class MeasuredSystems : public ValidationRunner {
 
   /// cuSPARSE; null where it is not, or fails.
   Measured* try_peer(ValidationResult& result) {
-    if (!is_available(peer, Detail::is_gpu<Space>, 1)) return nullptr;
+    const std::string peer =
+        options_.rhs == 1 ? "cusparse_spsv" : "cusparse_spsm";
+    if (!is_asked("cusparse") ||
+        !is_available(peer, Detail::is_gpu<Space>, options_.rhs))
+      return nullptr;
     try {
       auto algorithm = make_peer(peer, *problem_);
       result.peer_analysis_us = analyse_again(*algorithm);
@@ -230,9 +242,10 @@ class MeasuredSystems : public ValidationRunner {
 
   void set_floor(ValidationResult& result) const {
     const double scalar = sizeof(Scalar);
-    result.bytes_us = (static_cast<double>(result.entries) * (scalar + 4) +
-                       static_cast<double>(result.rows) * (2 * scalar + 4)) /
-                      bytes_per_us_;
+    result.bytes_us =
+        (static_cast<double>(result.entries) * (scalar + 4) +
+         static_cast<double>(result.rows) * (2 * scalar * options_.rhs + 4)) /
+        bytes_per_us_;
     result.floor_us = result.bytes_us;
     if (Detail::is_gpu<Space>) {
       const double merged = std::max(1, result.plan.merged_levels);
@@ -246,7 +259,6 @@ class MeasuredSystems : public ValidationRunner {
   /// timed once, as are solves of more seconds than `longest`.
   static constexpr double slow = 3, longest = 0.1;
   static constexpr int rounds = 3;
-  static constexpr const char* peer = "cusparse_spsv";
   /// Of a dependency between blocks of a GPU (docs/developer/benchmarking.md).
   static constexpr double latency_us = 0.3;
 

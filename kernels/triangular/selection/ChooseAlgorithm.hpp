@@ -128,6 +128,7 @@ class AlgorithmChoice {
     const Algorithm chosen = selection_.report.algorithm;
     const Candidate& made = *selection_.best();
     selection_.forget_plan();
+    if (leave_for_another(*made.registration, most, why)) return;
     const int merged = made.registration->merge_at_most(selection_, most, why);
     // Without merged level sets, it can't take these values at all.
     if (!made.ruled_out) return rule_out(chosen, why);
@@ -198,6 +199,34 @@ class AlgorithmChoice {
     if (added->supports(selection_.options))
       preferences_.push_back({added, why});
   }
+  /// Whether the rule, which has chosen `sync_free`, prefers another algorithm
+  /// if no more than `most` level sets are merged. That one comes next then,
+  /// and `sync_free` after it.
+  bool leave_for_another(Registration& chosen, int most,
+                         const std::string& why) {
+    if constexpr (is_gpu<ExecutionSpace>) {
+      if (chosen.algorithm() != Algorithm::sync_free ||
+          !selection_.is_automatic() || selection_.levels_are_named())
+        return false;
+      selection_.limit_merging(most);
+      const RuleChoice rule = choose_by_rule();
+      Registration* const other = find(rule.algorithm);
+      for (const Preference& preference : preferences_)
+        if (preference.registration == other) return false;
+      if (!other->supports(selection_.options)) return false;
+      selection_.rule_out_all(chosen, why);
+      const auto next =
+          preferences_.begin() + static_cast<std::ptrdiff_t>(next_preference_);
+      preferences_.insert(next, {{other, rule.reason}, {&chosen, why}});
+      if (!next_candidate()) use_last_resort();
+      selection_.instead = why + "; " + rule.reason;
+      return true;
+    }
+    (void)chosen;
+    (void)most;
+    (void)why;
+    return false;
+  }
   RuleChoice choose_by_rule() {
     const auto& exec = selection_.exec;
     const auto& options = selection_.options;
@@ -209,8 +238,10 @@ class AlgorithmChoice {
       const int asked = options.experimental.max_subgraph_rows;
       const int rows = asked > 0 ? asked : PackingShape().max_rows;
       return DeviceRule::choose(
-          {double(sizes.rows), double(sizes.edges), levels, merging.levels,
-           options.max_right_hand_sides, merging.neighbours.near,
+          {double(sizes.rows), double(sizes.edges),
+           1 + selection_.analysis.order.sizes.longest_row_of_all(), levels,
+           merging.levels, options.max_right_hand_sides,
+           merging.neighbours.near,
            std::min(rows, Subgraphs::template max_local<0>(exec) - 1),
            lane_width<ExecutionSpace>, num_multiprocessors(exec)});
     } else {

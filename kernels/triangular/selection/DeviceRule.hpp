@@ -19,7 +19,8 @@ struct RuleChoice {
 /// What DeviceRule reads: sizes of a triangle, and what the device says of
 /// itself.
 struct DeviceFeatures {
-  double rows, entries;  ///< entries beside the diagonal
+  double rows, entries;      ///< entries beside the diagonal
+  std::int64_t longest_row;  ///< entries of it, with the diagonal
   int levels;
   /// Level sets that `sync_free` would merge into one: 1 if it does not pay,
   /// and for several right-hand sides and componentwise accuracy.
@@ -61,23 +62,37 @@ struct DeviceRule {
   /// Entries of a row for each lane of a warp. Longer rows make merged ones
   /// that take a warp several turns; in sub-graphs four lanes share a row.
   static constexpr double entries_of_lane = 0.95;
+  /// Entries of the longest row for each lane: if there are so many, but not
+  /// many more, and a sub-graph has so many level sets. A merged row adds up
+  /// the entries of several long rows, and all rows after it wait for that;
+  /// rows that are longer still keep a sub-graph's few lanes busy for longer.
+  static constexpr double long_row_from = 3.2, long_row_to = 8.9;
+  static constexpr double levels_with_long_rows = 0.95;
   /// Sub-graphs with such a share of near entries need next to nothing from
   /// each other. They run side by side if level sets have so many rows for each
   /// lane of one warp a multiprocessor.
   static constexpr double near_all = 0.91;
   static constexpr double rows_of_lane = 0.71;
-  /// If no level sets are merged: of a sub-graph and of the whole triangle, and
-  /// the share of near entries that goes with these;
+  /// If no level sets are merged, and one right-hand side is solved for: of a
+  /// sub-graph and of the whole triangle, and the share of near entries that
+  /// goes with these;
   static constexpr double unmerged_levels = 1.2, unmerged_levels_in_all = 30;
   static constexpr double unmerged_near = 0.27;
   /// entries of a row for each lane; and the share of near entries with which
   /// sub-graphs gain in any case.
   static constexpr double unmerged_entries_of_lane = 1.4;
   static constexpr double unmerged_near_all = 0.77;
+  /// For several right-hand sides: the level sets of a sub-graph times the
+  /// share of near entries; a share with which sub-graphs gain in any case; and
+  /// the entries of a row for each lane with which they never do.
+  static constexpr double columns_near_levels = 1;
+  static constexpr double columns_near_all = 0.85;
+  static constexpr double columns_long_row = 50;
 
   static RuleChoice choose(const DeviceFeatures& f) {
-    const std::string why =
-        f.merged_levels > 1 ? why_subgraphs(f) : why_unmerged_subgraphs(f);
+    const std::string why = f.columns > 1         ? why_for_columns(f)
+                            : f.merged_levels > 1 ? why_subgraphs(f)
+                                                  : why_unmerged_subgraphs(f);
     if (!why.empty()) return {Algorithm::sync_free_subgraphs, why};
     return {Algorithm::sync_free,
             f.levels < 2 ? "no row waits for another one"
@@ -99,6 +114,11 @@ struct DeviceRule {
              numbers(f);
     if (f.entries_of_row() >= entries_of_lane * f.lanes)
       return "rows have as many entries as a warp has lanes: " + numbers(f);
+    if (f.longest_row >= long_row_from * f.lanes &&
+        f.longest_row <= long_row_to * f.lanes &&
+        levels >= levels_with_long_rows)
+      return "some rows are long, and a sub-graph has a level set or more: " +
+             numbers(f);
     if (f.near_share >= near_all &&
         f.rows_of_level() >= rows_of_lane * f.lanes * f.multiprocessors)
       return "sub-graphs need next to nothing from each other, and level sets "
@@ -110,13 +130,24 @@ struct DeviceRule {
     if (f.levels < 2) return "";
     if (f.entries_of_row() >= unmerged_entries_of_lane * f.lanes)
       return "rows have more entries than a warp has lanes: " + numbers(f);
-    // Sub-graphs on wide level sets have few rows of each: with several
-    // right-hand sides, `sync_free` reads as many bytes and waits less.
-    if (f.near_share >= unmerged_near_all && f.columns == 1)
+    if (f.near_share >= unmerged_near_all)
       return "sub-graphs need little from each other: " + numbers(f);
     if (f.near_share >= unmerged_near && f.levels >= unmerged_levels_in_all &&
         f.levels_of_subgraph() >= unmerged_levels)
       return "no level sets are merged, and a sub-graph has some: " +
+             numbers(f);
+    return "";
+  }
+  /// With several right-hand sides, no level sets are merged, and `sync_free`
+  /// waits for each of them. Sub-graphs wait less, but read as many bytes, and
+  /// one long row keeps a sub-graph's few lanes busy for all columns.
+  static std::string why_for_columns(const DeviceFeatures& f) {
+    if (f.levels < 2 || f.longest_row > columns_long_row * f.lanes) return "";
+    if (f.near_share >= columns_near_all)
+      return "sub-graphs need little from each other: " + numbers(f);
+    if (f.levels_of_subgraph() * f.near_share >= columns_near_levels)
+      return "a sub-graph has level sets, and some of the values that it "
+             "needs: " +
              numbers(f);
     return "";
   }

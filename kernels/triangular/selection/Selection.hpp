@@ -101,6 +101,11 @@ class Selection {
     return *merging_;
   }
 
+  /// From now on, `merging` names no more than `most` level sets.
+  void limit_merging(int most) {
+    if (merging_) merging_->levels = merging_->fewer(most);
+  }
+
   /// Adds a candidate, after those that were added before. The report tells of
   /// it, and notes what its plan consists of.
   Candidate& add(Registration& registration, const std::string& note = "") {

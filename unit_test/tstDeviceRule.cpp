@@ -87,10 +87,10 @@ TEST(DeviceRule, WithoutMergingSubgraphsAreForWiderLevelSets) {
 }
 
 TEST(DeviceRule, RowsThatAreLongButNotTooLongAreForSubgraphs) {
-  auto memplus = on_h100(17758, 54196, 174, 3, 0.301);
+  auto memplus = on_h100(17758, 54196, 174, 3, 0.25);
   memplus.longest_row = 144;
   EXPECT_TRUE(takes_subgraphs(memplus));
-  memplus.longest_row = 90;
+  memplus.longest_row = 100;
   EXPECT_FALSE(takes_subgraphs(memplus));
   memplus.longest_row = 300;
   EXPECT_FALSE(takes_subgraphs(memplus));

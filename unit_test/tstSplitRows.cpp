@@ -38,16 +38,14 @@ class InPieces : public Detail::SyncFreeAlgorithm<Scalar, Space> {
  public:
   explicit InPieces(const Detail::TriangularAnalysis<Space>& analysis)
       : Base(Space(), analysis, 1) {
-    const auto& longest = analysis.order.sizes.longest_row;
-    split = Detail::split_long_rows(
-        Space(), this->chunks_, width,
-        *std::max_element(longest.begin(), longest.end()));
+    split = Detail::split_long_rows(Space(), this->chunks_, width,
+                                    analysis.order.sizes.longest_row_of_all());
     const std::int64_t values = std::int64_t{whole().num_rows} + split.num_sums;
     buffers_ = Kokkos::View<Scalar*, Memory>("buffers", 2 * values);
     counter_ = Kokkos::View<unsigned*, Memory>("counter", 1);
     Kokkos::parallel_for(
         Detail::RangeOf<Space>(Space(), 0, 2 * values),
-        Detail::ResetSyncFree<Scalar, Memory>{{buffers_}, counter_});
+        Detail::ResetWorkspace<Scalar, Memory>{{buffers_}, counter_});
   }
   const RowChunks<Memory>& whole() const { return this->chunks_; }
 

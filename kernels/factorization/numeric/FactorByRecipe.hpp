@@ -8,7 +8,6 @@
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/EliminationArrays.hpp>
 #include <kernels/factorization/numeric/RecipeArrays.hpp>
-#include <kernels/factorization/numeric/RowInRegisters.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 
 namespace Strata {
@@ -62,8 +61,7 @@ template <class Scalar, class ExecutionSpace, class Word, int most,
           bool long_rows>
 struct FactorByRecipe {
   using Value = NotReady<Scalar>;
-  template <int entries>
-  using Row = RowInRegisters<Scalar, Word, entries>;
+  using Words = RecipeWords<Word>;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = 512;
   static constexpr int warps = team_size / width;
@@ -173,77 +171,50 @@ struct FactorByRecipe {
     }
   }
 
-  template <int entries>
-  KOKKOS_FORCEINLINE_FUNCTION void load_row(Row<entries>& in,
-                                            const RecipeRow& row,
-                                            const Held& held) const {
-    in.words = static_cast<const Word*>(recipe.words) + row.recipe +
-               static_cast<std::int64_t>(in.own) - 1;
-    STRATA_IMPL_UNROLL
-    for (int r = 0; r < entries; ++r) {
-      const int e = in.entry(r);
-      in.now[r] = in.load_word(r, 0);
-      in.value[r] =
-          e < row.length ? load_once(arrays.A.values + row.a + e) : Scalar(0);
-      in.source[r] =
-          e < row.lower ? load_once(recipe.sources + row.sources + e) : 0u;
-    }
-    in.words += row.length - 1 - 4;
-    STRATA_IMPL_UNROLL
-    for (int r = 0; r < entries; ++r) in.next[r] = in.load_word(r, 4);
-    in.from[0] = held.at(lane_read(in.source[0], in.first_lane));
-    in.from[1] = nullptr;
-    in.inverse[0] = in.inverse[1] = Scalar(0);
-    STRATA_IMPL_UNROLL
-    for (int r = 0; r < entries; ++r) in.u[0][r] = in.u[1][r] = Scalar(0);
-    in.load_pair(0, 0, 0);
-  }
-
-  /// Subtracts row k of U, k = four + j, then the next ones before `end` of the
-  /// four. Their multipliers are in register `chunk`, and no register before
-  /// that changes any more. `j` is an argument of the template, as no register
-  /// can be chosen by a variable.
-  template <int j, int entries>
-  KOKKOS_FORCEINLINE_FUNCTION void eliminate_pairs(Row<entries>& in, int four,
-                                                   int end, int chunk,
-                                                   const Held& held) const {
-    const int k = four + j;
-    constexpr int side = j & 1;
-    in.from[side ^ 1] = held.at(in.next_source(four, j, chunk));
-    in.load_pair(four, j + 1, chunk);
-    const Scalar multiplier_less_pivot =
-        lane_read(in.value[chunk], in.first_lane + (k & (in.lanes - 1)));
-    for (int turn = 0; lane_any(in.lacks_pair(four, j, chunk)); ++turn) {
-      pause_while_waiting(turn);
-      in.load_pair(four, j, chunk);
-      in.load_pair(four, j + 1, chunk);
-    }
-    const Scalar multiplier = multiplier_less_pivot * in.inverse[side];
-    if ((k < in.lower) & (in.entry(chunk) == k)) in.value[chunk] = multiplier;
-    STRATA_IMPL_UNROLL
-    for (int r = chunk; r < entries; ++r)
-      if (in.part(r, j) != 0) in.value[r] -= multiplier * in.u[side][r];
-    if constexpr (j < 3) {
-      if (k + 1 < end) eliminate_pairs<j + 1>(in, four, end, chunk, held);
-    }
-  }
-
   /// All lanes of a warp call this, those without a row with an empty one.
   template <int entries>
-  KOKKOS_FORCEINLINE_FUNCTION void eliminate(const RecipeRow& row, int lane,
-                                             int log_lanes,
-                                             const Held& held) const {
-    const int lanes = 1 << log_lanes, own = lane & (lanes - 1);
-    Scalar value[entries], inverse[2], u[2][entries];
+  KOKKOS_INLINE_FUNCTION void eliminate(const RecipeRow& row, int lane,
+                                        int log_lanes, const Held& held) const {
+    const int lanes = 1 << log_lanes, own = lane & (lanes - 1),
+              first_lane = lane - own;
+    Scalar value[entries];
     unsigned source[entries];
     Word now[entries], next[entries];
-    const Scalar* from[2];
-    Row<entries> in{row.length, row.lower, lanes,  own, lane - own,
-                    nullptr,    value,     source, now, next,
-                    from,       inverse,   u};
-    load_row(in, row, held);
+    // This lane's word of the first four pairs; it moves on from there.
+    const Word* words = static_cast<const Word*>(recipe.words) + row.recipe +
+                        static_cast<std::int64_t>(own) - 1;
+    const auto word_of = [&](int r, int first_pair) {
+      const int e = own + r * lanes;
+      return (first_pair < row.lower) & (e > first_pair) & (e < row.length)
+                 ? load_once(words + r * lanes)
+                 : Word(0);
+    };
+    STRATA_IMPL_UNROLL
+    for (int r = 0; r < entries; ++r) {
+      const int e = own + r * lanes;
+      now[r] = word_of(r, 0);
+      value[r] =
+          e < row.length ? load_once(arrays.A.values + row.a + e) : Scalar(0);
+      source[r] =
+          e < row.lower ? load_once(recipe.sources + row.sources + e) : 0u;
+    }
+    words += row.length - 1 - 4;
+    STRATA_IMPL_UNROLL
+    for (int r = 0; r < entries; ++r) next[r] = word_of(r, 4);
     const int pairs =
         static_cast<int>(lane_max(static_cast<unsigned>(row.lower)));
+    // Of a pair and the next one, in turns: the row of U, its pivot's
+    // reciprocal, and the entries that this lane needs.
+    const Scalar* from[2] = {held.at(lane_read(source[0], first_lane)),
+                             nullptr};
+    Scalar inverse[2] = {Scalar(0), Scalar(0)}, u[2][entries];
+    if (row.lower > 0) inverse[0] = Value::load_anywhere(from[0]);
+    STRATA_IMPL_UNROLL
+    for (int r = 0; r < entries; ++r) {
+      const int part = Words::part(now[r], 0);
+      u[0][r] = u[1][r] = Scalar(0);
+      if (part != 0) u[0][r] = Value::load_anywhere(from[0] + part);
+    }
     STRATA_IMPL_UNROLL
     for (int chunk = 0; chunk < entries; ++chunk) {
       // Pairs whose multipliers are in register `chunk`.
@@ -251,26 +222,78 @@ struct FactorByRecipe {
           entries == 1 || pairs < 32 * (chunk + 1) ? pairs : 32 * (chunk + 1);
       for (int four = 32 * chunk; four < end; four += 4) {
         Word later[entries];
-        in.words += row.length - four - 5 - 4;
+        words += row.length - four - 5 - 4;
         STRATA_IMPL_UNROLL
-        for (int r = chunk; r < entries; ++r)
-          later[r] = in.load_word(r, four + 8);
-        eliminate_pairs<0>(in, four, end, chunk, held);
+        for (int r = chunk; r < entries; ++r) later[r] = word_of(r, four + 8);
+        STRATA_IMPL_UNROLL
+        for (int j = 0; j < 4; ++j) {
+          const int k = four + j, a = j & 1, b = a ^ 1;
+          if (k >= end) break;
+          const bool any = k < row.lower, any_next = k + 1 < row.lower;
+          const int next_lane = first_lane + ((k + 1) & (lanes - 1));
+          unsigned next_source = lane_read(source[chunk], next_lane);
+          // To choose between registers by a number would move them to memory.
+          if (chunk + 1 < entries && j == 3) {
+            const unsigned of_next_chunk = lane_read(
+                source[chunk + 1 < entries ? chunk + 1 : chunk], next_lane);
+            if (four == 32 * chunk + 28) next_source = of_next_chunk;
+          }
+          from[b] = held.at(next_source);
+          const auto next_part = [&](int r) {
+            return j < 3 ? Words::part(now[r], (j + 1) & 3)
+                         : Words::part(next[r], 0);
+          };
+          if (any_next) inverse[b] = Value::load_anywhere(from[b]);
+          STRATA_IMPL_UNROLL
+          for (int r = chunk; r < entries; ++r)
+            if (next_part(r) != 0)
+              u[b][r] = Value::load_anywhere(from[b] + next_part(r));
+          const Scalar multiplier_less_pivot =
+              lane_read(value[chunk], first_lane + (k & (lanes - 1)));
+          for (int turn = 0;; ++turn) {
+            bool lacks = any & Value::is_not_ready(inverse[a]);
+            STRATA_IMPL_UNROLL
+            for (int r = chunk; r < entries; ++r)
+              lacks |=
+                  (Words::part(now[r], j) != 0) & Value::is_not_ready(u[a][r]);
+            if (!lane_any(lacks)) break;
+            pause_while_waiting(turn);
+            if (any) inverse[a] = Value::load_anywhere(from[a]);
+            STRATA_IMPL_UNROLL
+            for (int r = chunk; r < entries; ++r)
+              if (Words::part(now[r], j) != 0)
+                u[a][r] =
+                    Value::load_anywhere(from[a] + Words::part(now[r], j));
+            if (any_next) inverse[b] = Value::load_anywhere(from[b]);
+            STRATA_IMPL_UNROLL
+            for (int r = chunk; r < entries; ++r)
+              if (next_part(r) != 0)
+                u[b][r] = Value::load_anywhere(from[b] + next_part(r));
+          }
+          const Scalar multiplier = multiplier_less_pivot * inverse[a];
+          if (any & (own + chunk * lanes == k)) value[chunk] = multiplier;
+          STRATA_IMPL_UNROLL
+          for (int r = chunk; r < entries; ++r)
+            if (Words::part(now[r], j) != 0) value[r] -= multiplier * u[a][r];
+        }
         STRATA_IMPL_UNROLL
         for (int r = 0; r < entries; ++r) {
-          in.now[r] = in.next[r];
-          in.next[r] = r < chunk ? Word(0) : later[r];
+          now[r] = next[r];
+          next[r] = r < chunk ? Word(0) : later[r];
         }
       }
     }
     // Others wait for what is handed over, not for what is stored.
     STRATA_IMPL_UNROLL
-    for (int r = 0; r < entries; ++r)
-      if (in.entry(r) < row.length)
-        hand_over(row, in.entry(r), in.value[r], held);
+    for (int r = 0; r < entries; ++r) {
+      const int e = own + r * lanes;
+      if (e < row.length) hand_over(row, e, value[r], held);
+    }
     STRATA_IMPL_UNROLL
-    for (int r = 0; r < entries; ++r)
-      if (in.entry(r) < row.length) finish(row, in.entry(r), in.value[r]);
+    for (int r = 0; r < entries; ++r) {
+      const int e = own + r * lanes;
+      if (e < row.length) finish(row, e, value[r]);
+    }
   }
 
   /// Entry e of a row, which is final, unless it is a pivot that is to be

@@ -66,8 +66,9 @@ struct DeviceRule {
   /// many more, and a sub-graph has so many level sets. A merged row adds up
   /// the entries of several long rows, and all rows after it wait for that;
   /// rows that are longer still keep a sub-graph's few lanes busy for longer.
-  static constexpr double long_row_from = 3.2, long_row_to = 8.9;
-  static constexpr double levels_with_long_rows = 0.95;
+  static constexpr double long_row_from = 3.5, long_row_to = 8.9;
+  static constexpr double levels_with_long_rows = 2.1;
+  static constexpr double near_with_long_rows = 0.21;
   /// Sub-graphs with such a share of near entries need next to nothing from
   /// each other. They run side by side if level sets have so many rows for each
   /// lane of one warp a multiprocessor.
@@ -87,7 +88,7 @@ struct DeviceRule {
   /// the entries of a row for each lane with which they never do.
   static constexpr double columns_near_levels = 1;
   static constexpr double columns_near_all = 0.85;
-  static constexpr double columns_long_row = 50;
+  static constexpr double columns_long_row = 30;
 
   static RuleChoice choose(const DeviceFeatures& f) {
     const std::string why = f.columns > 1         ? why_for_columns(f)
@@ -107,6 +108,11 @@ struct DeviceRule {
     const double levels = f.levels_of_subgraph();
     if (levels >= levels_to_gain_in_any_case)
       return "a sub-graph has many level sets: " + numbers(f);
+    if (f.longest_row >= long_row_from * f.lanes &&
+        f.longest_row <= long_row_to * f.lanes &&
+        levels >= levels_with_long_rows && f.near_share >= near_with_long_rows)
+      return "some rows are long, and a sub-graph has level sets: " +
+             numbers(f);
     if (f.near_share < near) return "";
     if (levels >= levels_to_gain)
       return "a sub-graph has many level sets, and many of the values that it "
@@ -114,11 +120,6 @@ struct DeviceRule {
              numbers(f);
     if (f.entries_of_row() >= entries_of_lane * f.lanes)
       return "rows have as many entries as a warp has lanes: " + numbers(f);
-    if (f.longest_row >= long_row_from * f.lanes &&
-        f.longest_row <= long_row_to * f.lanes &&
-        levels >= levels_with_long_rows)
-      return "some rows are long, and a sub-graph has a level set or more: " +
-             numbers(f);
     if (f.near_share >= near_all &&
         f.rows_of_level() >= rows_of_lane * f.lanes * f.multiprocessors)
       return "sub-graphs need next to nothing from each other, and level sets "

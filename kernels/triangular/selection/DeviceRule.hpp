@@ -85,10 +85,11 @@ struct DeviceRule {
   static constexpr double unmerged_near_all = 0.77;
   /// For several right-hand sides: the level sets of a sub-graph times the
   /// share of near entries; a share with which sub-graphs gain in any case; and
-  /// the entries of a row for each lane with which they never do.
+  /// the entries of the longest row for each lane and level set of a sub-graph
+  /// with which they never do.
   static constexpr double columns_near_levels = 1;
   static constexpr double columns_near_all = 0.85;
-  static constexpr double columns_long_row = 30;
+  static constexpr double columns_long_row = 8.9;
 
   static RuleChoice choose(const DeviceFeatures& f) {
     const std::string why = f.columns > 1         ? why_for_columns(f)
@@ -143,7 +144,9 @@ struct DeviceRule {
   /// waits for each of them. Sub-graphs wait less, but read as many bytes, and
   /// one long row keeps a sub-graph's few lanes busy for all columns.
   static std::string why_for_columns(const DeviceFeatures& f) {
-    if (f.levels < 2 || f.longest_row > columns_long_row * f.lanes) return "";
+    if (f.levels < 2 || static_cast<double>(f.longest_row) >
+                            columns_long_row * f.lanes * f.levels_of_subgraph())
+      return "";
     if (f.near_share >= columns_near_all)
       return "sub-graphs need little from each other: " + numbers(f);
     if (f.levels_of_subgraph() * f.near_share >= columns_near_levels)

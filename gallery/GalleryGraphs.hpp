@@ -54,8 +54,9 @@ class RowRandom {
 inline EdgeList box_graph(int nx, int ny, int nz, int reach) {
   EdgeList graph;
   graph.rows = nx * ny * nz;
+  const int last = std::min(reach, std::max({nx, ny, nz}) - 1);
   for (int row = 0; row < graph.rows; ++row)
-    for (int d = 1; d <= reach; ++d) {
+    for (int d = 1; d <= last; ++d) {
       if (row % nx >= d) graph.add(row, row - d);
       if (row / nx % ny >= d) graph.add(row, row - d * nx);
       if (row / (nx * ny) >= d) graph.add(row, row - d * nx * ny);

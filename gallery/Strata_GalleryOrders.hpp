@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <Strata_Colouring.hpp>
+#include <Strata_Error.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <algorithm>
 #include <gallery/GalleryGraphs.hpp>
@@ -201,6 +202,43 @@ inline std::vector<int> random_order(int rows, std::uint64_t seed) {
   return old_row;
 }
 
+/// The graph of A + A^T: searches go both ways.
+inline HostGraph symmetric_graph(const HostGraph& graph) {
+  const int rows = graph.rows();
+  HostGraph both{std::vector<std::int64_t>(rows + 1), {}};
+  const auto each = [&](const auto& use) {
+    for (int row = 0; row < rows; ++row)
+      for (auto k = graph.row_map[row]; k < graph.row_map[row + 1]; ++k)
+        use(row, graph.entries[k]);
+  };
+  each([&](int row, int column) {
+    ++both.row_map[row + 1];
+    ++both.row_map[column + 1];
+  });
+  std::partial_sum(both.row_map.begin(), both.row_map.end(),
+                   both.row_map.begin());
+  both.entries.resize(both.row_map.back());
+  auto next = both.row_map;
+  each([&](int row, int column) {
+    both.entries[next[row]++] = column;
+    both.entries[next[column]++] = row;
+  });
+  // Each neighbour once.
+  std::int64_t kept = 0, begin = 0;
+  for (int row = 0; row < rows; ++row) {
+    const std::int64_t end = both.row_map[row + 1];
+    const auto first = both.entries.begin() + begin;
+    std::sort(first, both.entries.begin() + end);
+    const auto last = std::unique(first, both.entries.begin() + end);
+    kept = std::copy(first, last, both.entries.begin() + both.row_map[row]) -
+           both.entries.begin();
+    begin = end;
+    both.row_map[row + 1] = kept;
+  }
+  both.entries.resize(kept);
+  return both;
+}
+
 /// The rows of A in `order`, which no function of the library gives.
 template <class Matrix>
 std::vector<int> host_order(const Matrix& A, GalleryOrder order,
@@ -216,7 +254,8 @@ std::vector<int> host_order(const Matrix& A, GalleryOrder order,
   const auto fetch = [](const IndexArray& array) {
     return array.fetch<Memory>(0, static_cast<std::int64_t>(array.extent(0)));
   };
-  const HostGraph graph{fetch(A.graph.row_map), fetch(A.graph.entries)};
+  const HostGraph graph = symmetric_graph(
+      HostGraph{fetch(A.graph.row_map), fetch(A.graph.entries)});
   return order == GalleryOrder::cuthill_mckee ? cuthill_mckee(graph)
                                               : NestedDissection(graph).old_row;
 }
@@ -226,15 +265,20 @@ std::vector<int> host_order(const Matrix& A, GalleryOrder order,
 /// A with its rows and columns in `order`; natural, A itself. Random orders
 /// depend on `seed`.
 ///
-/// @throws what level_permutation(), colour_rows() and permute_symmetric()
-/// throw
-/// Cost: of `level` and `colours`, that of these functions; else some passes
-/// over the entries by one thread of the host.
+/// @throws NotSquareError if A is not square, and what level_permutation(),
+/// colour_rows() and permute_symmetric() throw Cost: of `level` and `colours`,
+/// that of these functions; else some passes over the entries by one thread of
+/// the host.
 template <class Matrix>
 Matrix reordered(const typename Matrix::execution_space& exec, const Matrix& A,
                  GalleryOrder order, std::uint64_t seed = 1) {
   using Memory = typename Matrix::memory_space;
   if (order == GalleryOrder::natural) return A;
+  if (A.numRows() != A.numCols())
+    throw NotSquareError("A",
+                         "has " + std::to_string(A.numRows()) + " rows and " +
+                             std::to_string(A.numCols()) + " columns",
+                         "pass a square matrix");
   if (order == GalleryOrder::level)
     return permute_symmetric(exec, A, level_permutation(exec, A));
   if (order == GalleryOrder::colours)

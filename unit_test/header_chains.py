@@ -71,8 +71,13 @@ def chains(headers, closure):
 def main():
     folders = [pathlib.Path(folder) for folder in sys.argv[1].split(",")]
     headers = sys.argv[2:]
+    covered = set()
     for chain in chains(headers, closures(headers, folders)):
+        covered.update(chain)
         print(" ".join(chain))
+    if covered != set(headers):
+        sys.exit("headers that include each other in a circle: "
+                 + " ".join(sorted(set(headers) - covered)))
 
 
 main()

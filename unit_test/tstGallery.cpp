@@ -463,6 +463,41 @@ TEST(Gallery, OrdersKeepAllEntries) {
             width_of(before).second);
 }
 
+/// Searches from a row of a triangle do not reach the rows that lead to it.
+TEST(Gallery, OrdersTakePatternsThatAreNotSymmetric) {
+  using Matrix = Crs<Device>;
+  const Device exec;
+  for (const auto* spec : {"mesh2d:500x6", "chain:300", "box:9x7x5:2"})
+    for (const bool upper : {false, true}) {
+      const auto whole = make(spec);
+      HostMatrix<double> half;
+      half.rows = half.columns = whole.rows;
+      for (std::int64_t i = 0; i < whole.rows; ++i) {
+        for (auto k = whole.row_map[i]; k < whole.row_map[i + 1]; ++k)
+          if (upper ? whole.entries[k] >= i : whole.entries[k] <= i) {
+            half.entries.push_back(whole.entries[k]);
+            half.values.push_back(whole.values[k]);
+          }
+        half.row_map.push_back(static_cast<std::int64_t>(half.entries.size()));
+      }
+      auto sorted = half.values;
+      std::sort(sorted.begin(), sorted.end());
+      for (const auto order : {Strata::GalleryOrder::cuthill_mckee,
+                               Strata::GalleryOrder::nested_dissection,
+                               Strata::GalleryOrder::reverse}) {
+        const HostMatrix<double> after(
+            Strata::reordered(exec, half.to_device<Matrix>(), order));
+        auto values = after.values;
+        std::sort(values.begin(), values.end());
+        EXPECT_EQ(values, sorted) << spec << ' ' << to_string(order);
+      }
+    }
+  const HostMatrix<double> wide(2, 3, {1, 0, 1, 0, 1, 1});
+  EXPECT_THROW(Strata::reordered(exec, wide.to_device<Matrix>(),
+                                 Strata::GalleryOrder::cuthill_mckee),
+               Strata::NotSquareError);
+}
+
 TEST(Gallery, IndexTypesTooNarrowAreErrors) {
   // More rows than an int counts, and few enough rows but too many entries.
   for (const auto* spec :

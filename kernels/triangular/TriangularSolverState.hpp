@@ -269,6 +269,7 @@ class TriangularSolverState {
       if (merging) merging->findings().set_taken();
       return found;
     } catch (...) {
+      if (merging) merging->findings().clear(exec);
       // The look may still read the caller's values.
       exec.fence();
       throw;

@@ -37,6 +37,14 @@ class UpdateFindings {
                            ClearFindings{place_});
     is_clear_ = false;
   }
+  /// To be called if a look was broken off, so that graphs that were recorded
+  /// earlier find a clear place, too.
+  template <class ExecutionSpace>
+  void clear(const ExecutionSpace& exec) {
+    is_clear_ = false;
+    begin_look(exec);
+    is_clear_ = true;
+  }
   /// To be called when the kernel that takes and clears is enqueued.
   void set_taken() { is_clear_ = true; }
   ValuesInspection* place() const { return place_; }

@@ -180,7 +180,8 @@ class AlgorithmChoice {
     for (const auto& registration : registrations_) {
       if (!registration->supports(selection_.options)) continue;
       const std::string why = registration->why_suited(selection_);
-      if (!why.empty()) preferences_.push_back({registration.get(), why});
+      if (!why.empty())
+        preferences_.push_back({registration.get(), why, false});
     }
     const RuleChoice rule = choose_by_rule();
     prefer(rule.algorithm, rule.reason);
@@ -197,7 +198,7 @@ class AlgorithmChoice {
     for (const Preference& other : preferences_)
       if (other.registration == added) return;
     if (added->supports(selection_.options))
-      preferences_.push_back({added, why});
+      preferences_.push_back({added, why, false});
   }
   /// Whether the rule, which has chosen `sync_free`, prefers another algorithm
   /// if no more than `most` level sets are merged. That one comes next then,
@@ -208,6 +209,9 @@ class AlgorithmChoice {
       if (chosen.algorithm() != Algorithm::sync_free ||
           !selection_.is_automatic() || selection_.levels_are_named())
         return false;
+      selection_.analysis.unmerged = {};
+      selection_.report.unmerged_rows = 0;
+      turns_ = 0;
       selection_.limit_merging(most);
       const RuleChoice rule = choose_by_rule();
       Registration* const other = find(rule.algorithm);
@@ -217,9 +221,10 @@ class AlgorithmChoice {
       selection_.rule_out_all(chosen, why);
       const auto next =
           preferences_.begin() + static_cast<std::ptrdiff_t>(next_preference_);
-      preferences_.insert(next, {{other, rule.reason}, {&chosen, why}});
+      preferences_.insert(next,
+                          {{other, rule.reason, true}, {&chosen, why, false}});
       if (!next_candidate()) use_last_resort();
-      selection_.instead = why + "; " + rule.reason;
+      selection_.instead = why + ", so that fewer level sets are merged";
       return true;
     }
     (void)chosen;
@@ -299,7 +304,7 @@ class AlgorithmChoice {
     const std::string own = report.reason;
     report.algorithm = made.registration->algorithm();
     if (!selection_.instead.empty())
-      report.reason = selection_.instead;
+      report.reason = selection_.instead + why_second_choice(made);
     else if (!selection_.is_automatic())
       report.reason = "asked for";
     else
@@ -308,6 +313,15 @@ class AlgorithmChoice {
     const std::string& note = report.candidates[made.place].note;
     if (selection_.instead.empty() && !note.empty())
       report.reason += "; " + note;
+  }
+
+  /// Of what leave_for_another has put before the rest, if that was made.
+  std::string why_second_choice(const Candidate& made) const {
+    if (!selection_.is_automatic() || next_preference_ == 0) return "";
+    const Preference& latest = preferences_[next_preference_ - 1];
+    return latest.is_second_choice && latest.registration == made.registration
+               ? "; " + latest.why
+               : "";
   }
 
   [[noreturn]] void refuse() const {
@@ -340,6 +354,7 @@ class AlgorithmChoice {
   struct Preference {
     Registration* registration;
     std::string why;
+    bool is_second_choice = false;  ///< see leave_for_another
   };
   std::vector<Preference> preferences_;  // of the automatic choice
   std::size_t next_preference_ = 0;      // that has not been considered

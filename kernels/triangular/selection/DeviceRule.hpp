@@ -98,8 +98,8 @@ struct DeviceRule {
     if (!why.empty()) return {Algorithm::sync_free_subgraphs, why};
     return {Algorithm::sync_free,
             f.levels < 2 ? "no row waits for another one"
-                         : "a sub-graph has too few level sets, or too few of "
-                           "the values that it needs: " +
+                         : "a sub-graph has too few level sets, too few of the "
+                           "values that it needs, or too long rows: " +
                                numbers(f)};
   }
 
@@ -160,10 +160,10 @@ struct DeviceRule {
     char text[200];
     std::snprintf(text, sizeof(text),
                   "%.3g level sets%s fit a sub-graph, %.2g of the entries are "
-                  "near, %.3g a row",
+                  "near, %.3g a row, %lld in the longest",
                   f.levels_of_subgraph(),
                   f.merged_levels > 1 ? ", merged," : "", f.near_share,
-                  f.entries_of_row());
+                  f.entries_of_row(), static_cast<long long>(f.longest_row));
     return text;
   }
 };

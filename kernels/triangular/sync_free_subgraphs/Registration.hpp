@@ -108,7 +108,7 @@ class SyncFreeSubgraphsRegistration
     merged_levels_ = std::max(1, most);
     forget(selection);
     consider_packed(selection);
-    return merged_levels_;
+    return packed_ ? packed_->merged_levels() : 1;
   }
 
   Pointer make(Selection& selection, const Candidate&) override {

@@ -32,6 +32,7 @@ class System:
         self.name, self.chosen = row["system"], row["chosen"]
         # Older tables have no such column.
         self.accuracy = row.get("accuracy", "rowwise")
+        self.columns = row.get("rhs", "1")
         self.timings = {key[:-len("_timing")]: timing for key, timing in row.items()
                         if key.endswith("_timing")}
         times = {name: self.number(name + "_us") for name, timing in self.timings.items()
@@ -65,10 +66,12 @@ def read(options):
                                                   "strata_perf_validation")]
     names = set()
     for system in systems:
-        if system.name in names and not options.repeats:
+        name = system.name, system.columns
+        if name in names and not options.repeats:
             raise UserError("'%s' is in the tables twice" % system.name)
-        names.add(system.name)
+        names.add(name)
     for what, kinds in (("scalars", {s.row["scalar"] for s in systems}),
+                        ("numbers of right-hand sides", {s.columns for s in systems}),
                         ("accuracies", {s.accuracy for s in systems})):
         if len(kinds) > 1:
             raise UserError("the tables are of several %s" % what)

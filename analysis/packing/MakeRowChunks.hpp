@@ -30,6 +30,16 @@ struct CutChunks {
   std::int64_t chunks = 0, dependency_words = 0;
 };
 
+/// Chunks at most: rows of several lanes have more than max_steps / 2 entries a
+/// lane, and in each level set, each number of lanes may have a chunk that is
+/// not full.
+inline std::int64_t most_chunks(std::int64_t rows, std::int64_t entries,
+                                std::int64_t levels, int width, int max_steps) {
+  return std::min(rows, rows / width +
+                            2 * entries / (std::int64_t{max_steps} * width) +
+                            levels * (bits_for(width) + 1));
+}
+
 /// Cuts level sets into chunks, and notes their numbers in `plan`. Waits for
 /// `exec`. For parameters, see make_row_chunks_with.
 template <class ExecutionSpace>
@@ -47,15 +57,11 @@ CutChunks<typename ExecutionSpace::memory_space> cut_row_chunks(
   plan.level_chunk_map.assign(std::size_t(levels) + 1, 0);
   CutChunks<Memory> cut;
   if (n == 0) return cut;
-  // Rows of several lanes have more than max_steps / 2 entries a lane, and in
-  // each level set, each number of lanes may have a chunk that is not full.
-  const std::int64_t most = std::min(
-      n, n / width +
-             2 *
-                 (graph.num_edges() +
-                  static_cast<std::int64_t>(coefficients.vertex.extent(0))) /
-                 (std::int64_t{max_steps} * width) +
-             levels * (bits_for(width) + 1));
+  const std::int64_t most =
+      most_chunks(n,
+                  graph.num_edges() +
+                      static_cast<std::int64_t>(coefficients.vertex.extent(0)),
+                  levels, width, max_steps);
   cut.chunk = pool.template view<RowChunk>(most);
   using Stages = ChunkStages<Memory>;
   const std::int64_t words = Stages::num_totals + (levels + 2) / 2;

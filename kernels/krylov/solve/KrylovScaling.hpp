@@ -135,13 +135,14 @@ Result solve_zero_rhs(const ExecutionSpace& exec, const Options& options,
   return result;
 }
 
-/// Returns solve(options, A, b, x), or, where that fails before it has changed
-/// x, the result of solving once more for b of size 1, and an A of size 1 if
-/// A M^-1 needs that; x and all norms are of the system given. If b is zero,
-/// x becomes zero, however large it was. An x that has changed may be out of
-/// range: x is left alone then, and the status is not_finite.
+/// Returns solve(options, A, b, x), or, if that fails before it has changed x
+/// or stagnates, as it may if some squares over- or underflow, the result of
+/// solving once more for b of size 1, and an A of size 1 if A M^-1 needs that;
+/// x and all norms are of the system given. If b is zero, x becomes zero,
+/// however large it was. An x that has changed may be out of range: x is left
+/// alone then, and the status is not_finite.
 ///
-/// Cost: nothing unless a solve breaks down before it has changed x. Then three
+/// Cost: nothing unless a solve breaks down so or stagnates. Then three
 /// vectors, a product, and the time of a second solve if numbers are not
 /// ordinary or the first solve has done no iteration.
 template <class Scalar, class ExecutionSpace, class Options, class Solve>
@@ -158,8 +159,8 @@ auto solve_in_range(const ExecutionSpace& exec, const Options& options,
     return result.iterations == 0 || result.residual_norm == result.history[0];
   };
   if (result.converged() || result.status == Status::max_iterations ||
-      result.status == Status::stopped || result.status == Status::stagnated ||
-      !left_x_alone())
+      result.status == Status::stopped ||
+      (result.status != Status::stagnated && !left_x_alone()))
     return result;
   const double size = largest_part<Scalar>(exec, b);
   if (size == 0) return solve_zero_rhs(exec, options, A, b, x, solve, result);

@@ -10,16 +10,21 @@ class UserError(Exception):
     """Something a user can put right; printed without a traceback."""
 
 
+def read_csv(path):
+    """The rows, as dictionaries."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError("%s can't be read: %s" % (path, error)) from error
+
+
 def read_tables(paths, columns=(), program=""):
-    """Rows of the CSV tables that one program has written (--table FILE), as
-    dictionaries; all of `columns` are there."""
+    """Rows of the CSV tables that one program has written (--table FILE); all of `columns`
+    are there."""
     rows = []
     for path in paths:
-        try:
-            with open(path, newline="", encoding="utf-8") as file:
-                found = list(csv.DictReader(file))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise UserError("%s can't be read: %s" % (path, error)) from error
+        found = read_csv(path)
         if not found:
             raise UserError("%s has no rows" % path)
         for column in columns:

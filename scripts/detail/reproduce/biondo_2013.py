@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Band systems: Figures 6, 7, 9 and 10 of Biondo (2013)."""
-from common import Document, ratio, series, text_of
+from common import Document, last, ratios, series, text_of
 from page import Panel
 
 DOCUMENT = Document(
@@ -10,6 +10,7 @@ DOCUMENT = Document(
 
 SHARES = (10, 50)  # per cent of N that the text names, of Figures 6 and 9
 PROGRAM = "the report's algorithm"
+WHOLE = "factorisation and solve"
 
 NAMES = {"strata": "Strata", "dgbsv": "LAPACK dgbsv",
          "row_by_row": "row by row, one thread",
@@ -18,54 +19,43 @@ NAMES = {"strata": "Strata", "dgbsv": "LAPACK dgbsv",
          "cuda": "row by row, CUDA, a launch each step"}
 
 
-def times(rows, x, parallel, column="total us"):
+def times(rows, x, parallel="cuda", column="total us"):
     """{algorithm: {x: microseconds}}
 
     @param parallel what row_by_row_parallel is called
     @param column   "us" for the solve alone
     """
-    return series(rows, lambda row: int(row[x]), lambda row: float(row[column]),
-                  lambda row: row["algorithm"].replace("row_by_row_parallel", parallel))
+    lines = series(rows, x, column)
+    if "row_by_row_parallel" in lines:
+        lines[parallel] = lines.pop("row_by_row_parallel")
+    return lines
 
 
-def named(lines, algorithms):
-    return {NAMES[a]: lines.get(a, {}) for a in algorithms}
+def panel(title, x, lines, algorithms, y=WHOLE, dashed=("dgbsv",)):
+    return Panel(title, {NAMES[a]: lines.get(a, {}) for a in algorithms}, x=x, y=y,
+                 dashed=tuple(NAMES[a] for a in dashed))
 
 
 def measure(run, table, sizes, bandwidth, rhs, algorithms):
     """Rows of strata_perf_band; what one thread takes too long for is left out."""
-    return run.rows("band", ["--size", ",".join(map(str, sizes)), "--bandwidth",
-                             bandwidth, "--rhs", ",".join(map(str, rhs)),
-                             "--algorithms", ",".join(algorithms),
-                             "--max-host-seconds",
-                             "%g" % run.max_host_seconds], table=table)
-
-
-def ratios(lines, of, to):
-    """{x: time of `of` over time of `to`} where both ran, x ascending."""
-    return {x: ratio(lines[of][x], lines[to][x])
-            for x in sorted(set(lines.get(of, {})) & set(lines.get(to, {})))}
+    return run.rows("band", table, size=sizes, bandwidth=bandwidth, rhs=rhs,
+                    algorithms=algorithms, max_host_seconds="%g" % run.max_host_seconds)
 
 
 def spread(values):
     """From the least to the largest."""
-    known = list(values.values())
-    if not known:
-        return None
-    return "%s to %s" % (text_of(min(known)), text_of(max(known)))
+    known = values.values()
+    return "%s to %s" % (text_of(min(known)), text_of(max(known))) if known else None
 
 
-def last(values, what):
-    """(value, where) at the largest x."""
-    if not values:
-        return None, ""
-    x = max(values)
-    return values[x], "%s %s" % (what, text_of(x))
+def many(values, whose):
+    """The value for the most right-hand sides, and the remark on it."""
+    most, value = last(values)
+    return value, "%s, %s" % (whose, "right-hand sides: " + text_of(most) if values else "")
 
 
 def sizes_of(run):
-    return (100, 200, 500) if run.quick else (100, 200, 500, 1000, 2000, 5000,
-                                              10000)
+    return (100, 200, 500) + (1000, 2000, 5000, 10000) * (not run.quick)
 
 
 def device_algorithms(run):
@@ -74,22 +64,21 @@ def device_algorithms(run):
 
 
 def figure_6(run, page):
-    by_share = {share: times(
-        measure(run, "figure_6_%d" % share, sizes_of(run), "%d%%" % share, (1,),
-                device_algorithms(run)), "rows", "cuda") for share in SHARES}
+    by_share = {share: measure(run, "figure_6_%d" % share, sizes_of(run), "%d%%" % share, (1,),
+                               device_algorithms(run)) for share in SHARES}
+    by_share = {share: times(rows, "rows") for share, rows in by_share.items()}
     page.section("Figure 6: time against N, one right-hand side")
     page.figure("figure_6", [
-        Panel("bandwidth %d %% of N" % share,
-              named(by_share[share], ("strata", "dgbsv", "cuda")), x="N",
-              y="factorisation and solve" if share == SHARES[0] else "", unit="us",
-              dashed=(NAMES["dgbsv"],)) for share in SHARES],
+        panel("bandwidth %d %% of N" % share, "N", by_share[share],
+              ("strata", "dgbsv", "cuda"), y=y)
+        for share, y in zip(SHARES, (WHOLE, ""))],
         "Time against N. Figure 6 of the report has all its bandwidths in one picture.")
     rows = []
     for share, lines in by_share.items():
-        of_ours, of_theirs = (ratios(lines, "dgbsv", to) for to in ("strata", "cuda"))
-        rows += [["%d %%" % share, n, us, lines.get("cuda", {}).get(n),
-                  lines.get("dgbsv", {}).get(n), of_ours.get(n), of_theirs.get(n)]
-                 for n, us in sorted(lines["strata"].items())]
+        columns = [*(lines.get(a, {}) for a in ("strata", "cuda", "dgbsv")),
+                   *(ratios(lines, "dgbsv", to) for to in ("strata", "cuda"))]
+        rows += [["%d %%" % share, n, *(values.get(n) for values in columns)]
+                 for n in sorted(lines["strata"])]
     page.table(["bandwidth", "N", "Strata, us", PROGRAM + ", us", "dgbsv, us",
                 "dgbsv over Strata", "dgbsv over " + PROGRAM], rows)
     return by_share
@@ -97,21 +86,15 @@ def figure_6(run, page):
 
 def figure_9(host, page):
     lines = times(measure(host, "figure_9", sizes_of(host), "50%", (1,),
-                          ["strata", "row_by_row", "row_by_row_parallel"]),
-                  "rows", "naive")
+                          ["strata", "row_by_row", "row_by_row_parallel"]), "rows", "naive")
     page.section("Figure 9: row by row on a host, bandwidth 50 % of N")
-    page.figure("figure_9", [
-        Panel("bandwidth 50 % of N",
-              named(lines, ("row_by_row", "naive", "strata")), x="N",
-              y="factorisation and solve", unit="us",
-              dashed=(NAMES["strata"],))],
-        "Serial and naive OpenMP. Figure 9 of the report.")
+    page.figure("figure_9", [panel("bandwidth 50 % of N", "N", lines,
+                                   ("row_by_row", "naive", "strata"), dashed=("strata",))],
+                "Serial and naive OpenMP. Figure 9 of the report.")
     slower = ratios(lines, "naive", "row_by_row")
-    page.table(["N", "one thread, us", "naive OpenMP, us",
-                "naive over one thread", "Strata, us"],
-               [[n, us, lines.get("naive", {}).get(n), slower.get(n),
-                 lines["strata"].get(n)]
-                for n, us in sorted(lines["row_by_row"].items())])
+    page.columns("N", sorted(lines["row_by_row"]), [
+        ("one thread, us", lines["row_by_row"]), ("naive OpenMP, us", lines.get("naive", {})),
+        ("naive over one thread", slower), ("Strata, us", lines["strata"])])
     return slower
 
 
@@ -121,31 +104,25 @@ def figures_7_and_10(run, host, page):
     of_host = ["row_by_row", "row_by_row_rhs"]
     rows = measure(run, "figure_7", (n,), str(width), rhs, device_algorithms(run))
     rows += measure(host, "figure_10", (n,), str(width), rhs, of_host)
-    lines = times(rows, "rhs", "cuda")
-    solves = times(rows, "rhs", "cuda", "us")
+    lines, solves = times(rows, "rhs"), times(rows, "rhs", column="us")
     page.section("Figures 7 and 10: time against right-hand sides, N = %d, "
                  "bandwidth %d" % (n, width))
     page.figure("figures_7_and_10", [
-        Panel("Figure 7", named(lines, ("strata", "dgbsv", "cuda")),
-              x="right-hand sides", y="factorisation and solve", unit="us",
-              dashed=(NAMES["dgbsv"],)),
-        Panel("Figure 10", named(lines, (*of_host, "dgbsv", "strata")),
-              x="right-hand sides", unit="us",
-              dashed=(NAMES["dgbsv"], NAMES["strata"]))],
+        panel("Figure 7", "right-hand sides", lines, ("strata", "dgbsv", "cuda")),
+        panel("Figure 10", "right-hand sides", lines, (*of_host, "dgbsv", "strata"), y="",
+              dashed=("dgbsv", "strata"))],
         "Factorisation and solve against the number of right-hand sides.")
-    page.table(["right-hand sides", "Strata, us", PROGRAM + ", us", "dgbsv, us"],
-               [[m, us, lines.get("cuda", {}).get(m), lines.get("dgbsv", {}).get(m)]
-                for m, us in sorted(lines["strata"].items())])
+    page.columns("right-hand sides", sorted(lines["strata"]), [
+        ("Strata, us", lines["strata"]), (PROGRAM + ", us", lines.get("cuda", {})),
+        ("dgbsv, us", lines.get("dgbsv", {}))])
     page.text("""On a host, row by row: one thread, and threads that share the right-hand
       sides. Only the solves are shared; the factorisation stays on one thread.""")
-    both, alone = (ratios(of, "row_by_row", "row_by_row_rhs")
-                   for of in (lines, solves))
-    page.table(["right-hand sides", "one thread, us", "threads, us",
-                "one thread over threads", "solves alone: one thread, us",
-                "threads, us", "one thread over threads"],
-               [[m, us, lines["row_by_row_rhs"].get(m), both.get(m),
-                 solves["row_by_row"].get(m), solves["row_by_row_rhs"].get(m),
-                 alone.get(m)] for m, us in sorted(lines["row_by_row"].items())])
+    both, alone = (ratios(of, *of_host) for of in (lines, solves))
+    page.columns("right-hand sides", sorted(lines["row_by_row"]), [
+        ("one thread, us", lines["row_by_row"]), ("threads, us", lines["row_by_row_rhs"]),
+        ("one thread over threads", both),
+        ("solves alone: one thread, us", solves["row_by_row"]),
+        ("threads, us", solves["row_by_row_rhs"]), ("one thread over threads", alone)])
     return lines, both, alone
 
 
@@ -157,22 +134,18 @@ def claims(run, page, by_share, slower, by_rhs):
              % share, "above 1 throughout", spread(ratios(by_share[share], "dgbsv", name)),
              title) for share in SHARES for name, title in programs]
     rows += [("Figure 7: dgbsv over the program, many right-hand sides", "below 1",
-              value, "%s, %s" % (title, where))
-             for name, title in programs
-             for value, where in [last(ratios(lines, "dgbsv", name),
-                                       "right-hand sides:")]]
+              *many(ratios(lines, "dgbsv", name), title)) for name, title in programs]
     rows.append(("Figure 9: naive OpenMP over one thread, from the least to the largest",
                  "considerably above 1", spread(slower), ""))
     for values, what in ((both, "with the factorisation"), (alone, "solves alone")):
-        value, where = last(values, "right-hand sides:")
         rows.append(("Figure 10: one thread over threads that share right-hand sides",
-                     "about 10, 16 threads", value, "%s, %s" % (what, where)))
+                     "about 10, 16 threads", *many(values, what)))
     for of, to, what in (("cuda", "row_by_row_rhs", "the CUDA program over OpenMP"),
                          ("row_by_row_rhs", "dgbsv", "OpenMP over dgbsv")):
-        value, where = last(ratios(lines, of, to), "right-hand sides:")
-        if value is not None:
+        values = ratios(lines, of, to)
+        if values:
             rows.append(("Figures 7 and 10: %s, many right-hand sides" % what, "above 1",
-                         value, "%s, %s" % (PROGRAM, where)))
+                         *many(values, PROGRAM)))
     page.section("The claims beside ours")
     for name, title in programs:
         lost = []

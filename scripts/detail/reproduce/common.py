@@ -16,11 +16,12 @@ scripts/reproduce lists the modules.
   run.quick         small sizes: half a minute for each document, on two cores
   run.on_gpu        whether the backend is CUDA
   run.matrices      the folder of --matrices, or None
-  run.rows("spmv", ["--gallery", "poisson:32"], table="products")
-                    runs strata_perf_spmv, keeps its table as tables/products.csv
-                    beside the page and returns its rows as dictionaries of strings.
-                    Each row was checked by the program; a wrong one of ours ends
-                    scripts/reproduce with an error, a peer's is told on the page.
+  run.rows("spmv", "products", systems=["poisson:32"], vectors=(1, 5), once=True)
+                    runs strata_perf_spmv --gallery poisson:32 --vectors 1,5 --once,
+                    keeps its table as tables/products.csv beside the page and returns
+                    its rows as dictionaries of strings. Each row was checked by the
+                    program; a wrong one of ours ends scripts/reproduce with an error,
+                    a peer's is told on the page.
   run.host()        the same for the OpenMP backend, which is built when asked for;
                     `run` itself where the backend is a host's
 
@@ -28,6 +29,8 @@ scripts/reproduce lists the modules.
   page.section("Figure 6"), page.text("..."), page.note("..."), and
   page.table(["n", "ours"], [[32, 1.5], ...])
                     numbers are printed with three digits, None as a dash
+  page.columns("n", [32, 64], [("ours", {32: 1.5}), ...])
+                    the same by columns, each of which has its own values
   page.figure("figure_6", panels=[Panel("time", {"Strata": {32: 1.5}}, ...)],
               caption="...")
                     a PNG beside the page, one panel a column
@@ -128,11 +131,13 @@ def text_of(value, digits=3):
     return "{:,.{p}f}".format(rounded, p=max(places, 0))
 
 
-def series(rows, x, y, name=lambda row: row["algorithm"]):
-    """{name: {x: y}} of functions of a row."""
+def series(rows, x, y):
+    """{algorithm: {x: y}}: x is a column of whole numbers, y one of numbers; or functions
+    of a row."""
     lines = {}
     for row in rows:
-        lines.setdefault(name(row), {})[x(row)] = y(row)
+        lines.setdefault(row["algorithm"], {})[x(row) if callable(x) else int(row[x])] = \
+            y(row) if callable(y) else float(row[y])
     return lines
 
 
@@ -141,3 +146,14 @@ def ratio(of, to):
     if of is None or to is None or not to > 0:
         return None
     return of / to
+
+
+def ratios(lines, of, to):
+    """{x: value of the line `of` over that of the line `to`} where both have one, by x."""
+    return {x: ratio(lines[of][x], lines[to][x])
+            for x in sorted(set(lines.get(of, {})) & set(lines.get(to, {})))}
+
+
+def last(values):
+    """(the largest x, its value); twice None where there is none."""
+    return max(values.items(), default=(None, None), key=lambda item: item[0])

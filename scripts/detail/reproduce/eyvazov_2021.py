@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gauss-Jordan elimination: Figures 8 to 11 of Eyvazov (2021)."""
-from common import Document, ratio, series
+from common import Document, last, ratios, series
 from page import Panel
 
 DOCUMENT = Document(
@@ -28,63 +28,46 @@ def sizes_of(run):
     return (128, 256, 512, 1024, 2048), 1024
 
 
-def measure(run, table, sizes, task, matrix, scalar, flags):
-    return run.rows("gauss_jordan",
-                    ["--sizes", ",".join(map(str, sizes)), "--tasks", task,
-                     "--matrices", matrix, "--scalar", scalar, *flags],
-                    table="%s_%s" % (table, scalar))
+def measure(run, table, sizes, task, matrix, scalar, **flags):
+    return run.rows("gauss_jordan", "%s_%s" % (table, scalar), sizes=sizes, tasks=task,
+                    matrices=matrix, scalar=scalar, **flags)
 
 
 def solutions(run, table, matrix, scalar, most_on_host):
     """By all that the build has: it may lack LAPACK."""
     return measure(run, table, sizes_of(run)[0], "solve", matrix, scalar,
-                   ["--textbook-limit", "0", "--host-limit", str(most_on_host)])
+                   textbook_limit=0, host_limit=most_on_host)
 
 
-def take(lines, rows, column, reduction=False):
-    """{line: {n: value}} with those of the rows."""
-    found = series(rows, lambda row: int(row["n"]), lambda row: float(row[column]))
-    if reduction:
-        found[REDUCED] = found.pop("strata")
-    return {**lines, **found}
+def lines_of(reductions, solutions, column):
+    """{line: {n: value}}"""
+    lines = series(reductions, "n", column)
+    lines[REDUCED] = lines.pop("strata")
+    return {**lines, **series(solutions, "n", column)}
 
 
 def times_of(run, scalar):
     """{line: {n: milliseconds}} of dominant matrices."""
     sizes, one_thread = sizes_of(run)
     reductions = measure(run, "reduce", sizes, "augmented", "dominant", scalar,
-                         ["--algorithms", "strata,%s,textbook" % KERNELS,
-                          "--textbook-limit", str(one_thread)])
-    return take(take({}, reductions, "ms", reduction=True),
-                solutions(run, "solve", "dominant", scalar, max(sizes)), "ms")
+                         algorithms=("strata", KERNELS, "textbook"), textbook_limit=one_thread)
+    return lines_of(reductions, solutions(run, "solve", "dominant", scalar, max(sizes)), "ms")
 
 
 def figure(page, number, scalar, lines, shown):
     """Of the thesis's program and its peer, and of Strata's answers to both."""
     peer = shown[1]
-    dashed = tuple(NAMES[line] for line in ("textbook", "lapack", "cusolver"))
     page.section("Figure %s: %s, beside %s" % (number, scalar, NAMES[peer]))
     page.figure("figure_" + number, [
         Panel("reduction, or solution, %s" % scalar,
               {NAMES[line]: {n: 1e3 * ms for n, ms in lines.get(line, {}).items()}
-               for line in shown}, x="n", y="time", unit="us", dashed=dashed)],
+               for line in shown}, x="n",
+              dashed=tuple(NAMES[line] for line in ("textbook", "lapack", "cusolver")))],
         "Time against n. Figure %s of the thesis." % number)
-    kernels = lines.get(KERNELS, {})
-    page.table(["n", *(NAMES[line] + ", ms" for line in shown),
-                NAMES[peer] + " over " + NAMES[KERNELS],
-                NAMES[peer] + " over " + NAMES[REDUCED]],
-               [[n, *(lines.get(line, {}).get(n) for line in shown),
-                 ratio(lines.get(peer, {}).get(n), kernels.get(n)),
-                 ratio(lines.get(peer, {}).get(n), ms)]
-                for n, ms in sorted(lines[REDUCED].items())])
-
-
-def largest_ratio(lines, of, to):
-    """(n, time of `of` over time of `to`) at the largest n that both have."""
-    both = sorted(set(lines.get(of, {})) & set(lines.get(to, {})))
-    if not both:
-        return None, None
-    return both[-1], ratio(lines[of][both[-1]], lines[to][both[-1]])
+    page.columns("n", sorted(lines[REDUCED]), [
+        *((NAMES[line] + ", ms", lines.get(line, {})) for line in shown),
+        *((NAMES[peer] + " over " + NAMES[own], ratios(lines, peer, own))
+          for own in (KERNELS, REDUCED))])
 
 
 def without_dominance(run, page, library):
@@ -94,22 +77,20 @@ def without_dominance(run, page, library):
       a dominant diagonal its kernels lose digits; a dash marks an answer that does not
       pass its check. Backward errors are |A x - b| over |A| |x| + |b|.""")
     errors, times = [], []
+    shown = (KERNELS, REDUCED, "strata", library)
     for scalar in SCALARS:
         reduced = measure(run, "positive", sizes[:4], "augmented", "positive", scalar,
-                          ["--once", "--algorithms", "strata," + KERNELS])
+                          once=True, algorithms=("strata", KERNELS))
         solved = solutions(run, "positive_solve", "positive", scalar,
                            0 if run.on_gpu else max(sizes))
-        lines = take(take({}, reduced, "backward error", reduction=True), solved,
-                     "backward error")
-        errors += [[n, scalar, *(lines.get(line, {}).get(n)
-                                 for line in (KERNELS, REDUCED, "strata", library))]
+        lines = lines_of(reduced, solved, "backward error")
+        errors += [[n, scalar, *(lines.get(line, {}).get(n) for line in shown)]
                    for n in sorted(lines[REDUCED])]
-        time = take({}, solved, "ms")
+        time = series(solved, "n", "ms")
         times += [[n, scalar, ms, time.get(library, {}).get(n),
-                   ratio(time.get(library, {}).get(n), ms)]
+                   ratios(time, library, "strata").get(n)]
                   for n, ms in sorted(time["strata"].items())]
-    page.table(["n", "scalar", *(NAMES[line] for line in (
-        KERNELS, REDUCED, "strata", library))], errors, left=2)
+    page.table(["n", "scalar", *(NAMES[line] for line in shown)], errors, left=2)
     page.text("Times of solutions of these matrices, which exchange rows:")
     page.table(["n", "scalar", NAMES["strata"] + ", ms", NAMES[library] + ", ms",
                 "its time over ours"], times, left=2)
@@ -131,18 +112,18 @@ def reproduce(run, page):
     claims = []
     for number, scalar, against in FIGURES:
         lines = results[scalar]
-        shown = [KERNELS, library if against == "library" else "textbook", REDUCED]
-        shown += ["strata"] if against == "library" else ["lapack"]
+        shown = [KERNELS, library, REDUCED, "strata"] if against == "library" else \
+            [KERNELS, "textbook", REDUCED, "lapack"]
         figure(page, number, scalar, lines, shown)
         for line in (KERNELS, REDUCED):
-            n, times = largest_ratio(lines, shown[1], line)
+            n, times = last(ratios(lines, shown[1], line))
             claims.append((
                 "Figure %s, %s: time of %s over the GPU program's" % (
                     number, scalar, NAMES[shown[1]]),
                 "above 1" if against == "textbook" else "below 1 (cuSOLVER)", times,
                 "%s, n = %s" % (NAMES[line], n)))
     for scalar in SCALARS:
-        n, times = largest_ratio(results[scalar], KERNELS, REDUCED)
+        n, times = last(ratios(results[scalar], KERNELS, REDUCED))
         claims.append(("%s over %s, %s" % (NAMES[KERNELS], NAMES[REDUCED], scalar), None,
                        times, "n = %s" % n))
     without_dominance(run, page, library)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """SELL-C-sigma and conjugate gradients: Figures 2 to 7 of Gao (2023)."""
-from common import Document, ratio, series
+import functools
+
+from common import Document, last, ratio, ratios, series
 from page import Panel
 
 DOCUMENT = Document(
@@ -9,12 +11,11 @@ DOCUMENT = Document(
     programs=("strata_perf_spmv", "strata_perf_cg"))
 
 # C = 32, sigma = 1, a thread a row, columns stored: SELL-32-1 of the report.
-SELL_32_1 = ["--chunk-rows", "32", "--sigma", "1", "--lanes", "1"]
+SELL_32_1 = {"chunk_rows": 32, "sigma": 1, "lanes": 1}
 SCALARS = ("float", "double")
 MOST_ITERATIONS = 500  # Figure 6
 TOLERANCE = "1e-5"
-SYSTEM = ["--b", "ones", "--tolerance", TOLERANCE, "--max-iterations",
-          str(MOST_ITERATIONS)]
+SYSTEM = {"b": "ones", "tolerance": TOLERANCE, "max_iterations": MOST_ITERATIONS}
 # What the report states of its Tesla T4.
 T4_COPY, T4_CRS, T4_SELL = 270, 140, 250  # GB/s
 T4_MUPDS = 900  # million unknowns per second and iteration, at the most
@@ -28,50 +29,41 @@ def sizes_of(run):
     return (32, 64, 96, 128, 160, 192, 224, 256)
 
 
-def gallery(sizes):
-    return [word for n in sizes for word in ("--gallery", "poisson:%d" % n)]
-
-
 def by_size(rows, value):
-    """{algorithm: {N: value(row)}}"""
+    """{algorithm: {N: value}}, of a column or a function of a row."""
     return series(rows, lambda row: int(row["size"] if "size" in row else
                                         row["matrix"].split(":")[1]), value)
 
 
-def crs_and_sell(run, sizes, libraries=()):
-    """{scalar: rows} of CRS by a thread a row, SELL-32-1 and libraries' forms."""
+def multiply(run, table, sizes, algorithms, form):
+    """{scalar: rows}"""
     return {scalar: run.rows(
-        "spmv", [*gallery(sizes), "--algorithms",
-                 ",".join(["strata_columns", "crs", *libraries]), "--scalar", scalar,
-                 *SELL_32_1], table="products_" + scalar) for scalar in SCALARS}
+        "spmv", table + scalar, systems=["poisson:%d" % n for n in sizes],
+        algorithms=algorithms, scalar=scalar, **form) for scalar in SCALARS}
+
+
+def crs_and_sell(run, sizes, *libraries):
+    """Of CRS by a thread a row, SELL-32-1 and libraries' forms."""
+    return multiply(run, "products_", sizes, ["strata_columns", "crs", *libraries], SELL_32_1)
 
 
 def products(run):
     """The same, with Strata's own choice of a form."""
-    libraries = ["kokkos_kernels"]
-    if run.on_gpu:
-        libraries += ["cusparse_csr_alg1", "cusparse_sell"]
-    found = crs_and_sell(run, sizes_of(run), libraries)
-    for scalar in SCALARS:
-        found[scalar] += run.rows(
-            "spmv", [*gallery(sizes_of(run)), "--algorithms", "strata", "--scalar",
-                     scalar], table="products_diagonals_" + scalar)
-    return found
+    found = crs_and_sell(run, sizes_of(run), "kokkos_kernels",
+                         *["cusparse_csr_alg1", "cusparse_sell"] * run.on_gpu)
+    own = multiply(run, "products_diagonals_", sizes_of(run), ["strata"], {})
+    return {scalar: found[scalar] + own[scalar] for scalar in SCALARS}
 
 
 def solves(run):
     """{scalar: rows} of conjugate gradients in SELL-32-1, with CRS, and in the
     library's form; the last without the flags of SELL-32-1."""
-    found = {}
-    for scalar in SCALARS:
-        common = ["--sizes", ",".join(map(str, sizes_of(run))), "--scalar", scalar,
-                  *SYSTEM, "--solves", "1" if run.quick else "3"]
-        found[scalar] = run.rows(
-            "cg", [*common, "--algorithms", "strata_columns,kokkos_kernels",
-                   *SELL_32_1], table="solves_" + scalar)
-        found[scalar] += run.rows("cg", [*common, "--algorithms", "strata"],
-                                  table="solves_diagonals_" + scalar)
-    return found
+    return {scalar: [row for table, algorithms, form in (
+        ("solves_", ("strata_columns", "kokkos_kernels"), SELL_32_1),
+        ("solves_diagonals_", ("strata",), {})) for row in run.rows(
+            "cg", table + scalar, sizes=sizes_of(run), scalar=scalar, **SYSTEM,
+            solves=1 if run.quick else 3, algorithms=algorithms, **form)]
+        for scalar in SCALARS}
 
 
 PRODUCT = {"crs": "CRS, a thread a row", "strata_columns": "SELL-32-1",
@@ -81,12 +73,7 @@ SOLVE = {"kokkos_kernels": "CRS, Kokkos Kernels", "strata_columns": "SELL-32-1",
          "strata": "Strata, diagonals"}
 
 
-def product_us(row):
-    return float(row["product_us"])
-
-
-def gbytes(row):
-    return float(row["gbytes_per_second"])
+LINES = functools.partial(Panel, x="N", log_x=False)
 
 
 def lines_of(found, names, value, where=""):
@@ -100,15 +87,9 @@ def lines_of(found, names, value, where=""):
     return lines
 
 
-def largest(found, algorithm, scalar, value):
-    """The largest value of an algorithm, over N; None where it did not run."""
-    points = by_size(found[scalar], value).get(algorithm)
-    return max(points.values()) if points else None
-
-
-def at_largest(found, algorithm, scalar, value):
-    points = by_size(found[scalar], value).get(algorithm)
-    return points[max(points)] if points else None
+def points(found, algorithm, scalar, value):
+    """{N: value}; empty where the algorithm did not run."""
+    return by_size(found[scalar], value).get(algorithm, {})
 
 
 def figure_2(run, page, here):
@@ -119,30 +100,24 @@ def figure_2(run, page, here):
     if run.on_gpu:
         # Half of the sizes: products of a CPU take longer.
         places.append((crs_and_sell(run.host(), sizes_of(run)[1::2]), ", CPU"))
-    time, band = {}, {}
-    for found, where in places:
-        time.update(lines_of(found, crs, product_us, where))
-        band.update(lines_of(found, crs, gbytes, where))
+    time, band = ({name: values for found, where in places
+                   for name, values in lines_of(found, crs, column, where).items()}
+                  for column in ("product_us", "gbytes_per_second"))
     page.figure("figure_2", [
-        Panel("time of a product", time, x="N", log_x=False, y="time", unit="us"),
-        Panel("memory bandwidth", band, x="N", log_x=False, y="GB/s", log_y=False,
+        LINES("time of a product", time),
+        LINES("memory bandwidth", band, y="GB/s", log_y=False,
               levels={"CRS on a T4": T4_CRS} if run.on_gpu else {})],
         "A product in CRS, a thread a row. Figure 2 of the report.")
-    page.table(["N", *(name + ", us" for name in time)],
-               [[n, *(points.get(n) for points in time.values())]
-                for n in sizes_of(run)])
+    page.columns("N", sizes_of(run),
+                 [(name + ", us", values) for name, values in time.items()])
 
 
 def figure_3(page, solved):
     page.section("Figure 3: transfers between host and device")
-    lines = {}
-    for scalar, rows in solved.items():
-        for column, name in (("to_device_us", "matrix and b to the device"),
-                             ("from_device_us", "x back")):
-            lines["%s, %s" % (name, scalar)] = by_size(
-                rows, lambda row, c=column: float(row[c]))["strata_columns"]
-    page.figure("figure_3", [Panel("copies of pageable memory", lines, x="N",
-                                   log_x=False, y="time", unit="us")],
+    page.figure("figure_3", [LINES("copies of pageable memory", {
+        "%s, %s" % (name, scalar): points(solved, "strata_columns", scalar, column)
+        for scalar in solved for column, name in (
+            ("to_device_us", "matrix and b to the device"), ("from_device_us", "x back"))})],
                 "Figure 3 of the report. On hosts both ends are the same memory.")
 
 
@@ -151,20 +126,17 @@ def figure_4(run, page, found):
     names = {k: PRODUCT[k] for k in ("strata_columns", "crs", "strata")}
     levels = {"SELL-32-1 on a T4": T4_SELL, "CRS on a T4": T4_CRS}
     page.figure("figure_4", [
-        Panel("time of a product", lines_of(found, names, product_us), x="N",
-              log_x=False, y="time", unit="us"),
-        Panel("memory bandwidth", lines_of(found, names, gbytes), x="N",
-              log_x=False, y="GB/s", log_y=False, levels=levels if run.on_gpu else {})],
+        LINES("time of a product", lines_of(found, names, "product_us")),
+        LINES("memory bandwidth", lines_of(found, names, "gbytes_per_second"), y="GB/s",
+              log_y=False, levels=levels if run.on_gpu else {})],
         "Figure 4 of the report: time and bandwidth. Bandwidths count entries, columns, x "
         "and y once each, for every form alike.")
     for scalar in SCALARS:
-        lines = by_size(found[scalar], product_us)
+        lines = by_size(found[scalar], "product_us")
         page.text("Microseconds in %s:" % scalar)
-        known = [a for a in PRODUCT if a in lines]
-        page.table(["N", *(PRODUCT[a] for a in known), "CRS over SELL-32-1"],
-                   [[n, *(lines[a].get(n) for a in known),
-                     ratio(lines["crs"].get(n), lines["strata_columns"].get(n))]
-                    for n in sorted(lines["crs"])])
+        page.columns("N", sorted(lines["crs"]), [
+            *((name, lines[a]) for a, name in PRODUCT.items() if a in lines),
+            ("CRS over SELL-32-1", ratios(lines, "crs", "strata_columns"))])
 
 
 def unknowns(row):
@@ -174,25 +146,22 @@ def unknowns(row):
 
 def figures_5_to_7(page, solved):
     page.section("Figure 5: unknowns per second and iteration")
-    page.figure("figure_5", [Panel(
-        "million unknowns per second and iteration",
-        lines_of(solved, SOLVE, unknowns), x="N", log_x=False,
+    page.figure("figure_5", [LINES(
+        "million unknowns per second and iteration", lines_of(solved, SOLVE, unknowns),
         y="million unknowns / s", log_y=False)],
         "Figure 5 of the report. On a T4 it is at most about %d." % T4_MUPDS)
     page.section("Figure 6: iterations, at most %d" % MOST_ITERATIONS)
     crs = {a: SOLVE[a] for a in ("strata_columns", "kokkos_kernels")}
-    page.figure("figure_6", [Panel(
-        "iterations", lines_of(solved, crs, lambda row: int(row["iterations"])),
-        x="N", log_x=False, y="iterations", log_y=False,
+    page.figure("figure_6", [LINES(
+        "iterations", lines_of(solved, crs, "iterations"), y="iterations", log_y=False,
         levels={"the cap": MOST_ITERATIONS})],
         "Figure 6 of the report: the same tolerance in both precisions, and a cap of %d "
         "iterations." % MOST_ITERATIONS)
     rows = []
     for scalar in SCALARS:
-        of = {name: {int(row["size"]): row for row in solved[scalar]
-                     if row["algorithm"] == name} for name in crs}
+        of = by_size(solved[scalar], lambda row: row)
         for n, row in of["strata_columns"].items():
-            peer = of["kokkos_kernels"].get(n)
+            peer = of.get("kokkos_kernels", {}).get(n)
             rows.append([n, scalar, int(row["iterations"]),
                          row["status"].replace("_", " "),
                          float(row["relative_residual"]),
@@ -202,9 +171,7 @@ def figures_5_to_7(page, solved):
                 "CRS, Kokkos Kernels: iterations", "residual over b"], sorted(
                     rows, key=lambda row: row[:2]), left=2)
     page.section("Figure 7: time to solution")
-    page.figure("figure_7", [Panel(
-        "solve", lines_of(solved, SOLVE, lambda row: float(row["solve_us"])),
-        x="N", log_x=False, y="time", unit="us")],
+    page.figure("figure_7", [LINES("solve", lines_of(solved, SOLVE, "solve_us"))],
         "Figure 7 of the report, with the cap of Figure 6.")
 
 
@@ -213,15 +180,16 @@ def claims(run, page, found, solved):
     n = max(sizes_of(run))
 
     def best(results, algorithm, value):
-        return max(filter(None, (largest(results, algorithm, s, value)
-                                 for s in SCALARS)))
+        return max(v for s in SCALARS for v in points(results, algorithm, s, value).values())
+
+    def seconds(column):
+        return 1e-6 * last(points(solved, "strata_columns", "double", column))[1]
 
     taken = by_size(solved["float"], lambda row: int(row["iterations"]))
 
     def first_stop(algorithm):
-        stopped = [size for size, count in taken.get(algorithm, {}).items()
-                   if count >= MOST_ITERATIONS]
-        return min(stopped) if stopped else None
+        return min((size for size, count in taken.get(algorithm, {}).items()
+                    if count >= MOST_ITERATIONS), default=None)
 
     def stops(algorithm):
         at = first_stop(algorithm)
@@ -239,13 +207,13 @@ def claims(run, page, found, solved):
                       "%d iterations at N = %d" % (taken["kokkos_kernels"][size], size)
                       for size in at)))
     page.beside([
-        ("best bandwidth of the device, GB/s", "about %d" % T4_COPY, largest(
-            found, "crs", "double",
-            lambda row: float(row["copy_gbytes_per_second"])), "ours: of copies"),
+        ("best bandwidth of the device, GB/s", "about %d" % T4_COPY, max(points(
+            found, "crs", "double", "copy_gbytes_per_second").values(), default=None),
+         "ours: of copies"),
         ("CRS, best bandwidth, GB/s", "about %d" % T4_CRS,
-         best(found, "crs", gbytes), "a thread a row"),
+         best(found, "crs", "gbytes_per_second"), "a thread a row"),
         ("SELL-32-1, best bandwidth, GB/s", "about %d" % T4_SELL,
-         best(found, "strata_columns", gbytes)),
+         best(found, "strata_columns", "gbytes_per_second")),
         ("million unknowns per second and iteration, best", "about %d" % T4_MUPDS,
          best(solved, "strata_columns", unknowns), "SELL-32-1"),
         ("N from which float takes %d iterations" % MOST_ITERATIONS,
@@ -254,16 +222,11 @@ def claims(run, page, found, solved):
         ("the same without restarts", "about %d" % T4_FLOAT_STOPS,
          stops("kokkos_kernels"), "Kokkos Kernels"),
         ("matrix to the device, s", "about %d at N = 256" % T4_TRANSFER_S,
-         1e-6 * at_largest(solved, "strata_columns", "double",
-                           lambda row: float(row["to_device_us"])),
-         "double, with b, N = %d" % n),
+         seconds("to_device_us"), "double, with b, N = %d" % n),
         ("solve, s", "about %d at N = 256" % T4_SOLVE_S,
-         1e-6 * at_largest(solved, "strata_columns", "double",
-                           lambda row: float(row["solve_us"])),
-         "double, N = %d" % n),
+         seconds("solve_us"), "double, N = %d" % n),
         ("Figure 7: time in double over time in float", "about 1", ratio(*(
-            at_largest(solved, "strata_columns", scalar,
-                       lambda row: float(row["solve_us"]))
+            last(points(solved, "strata_columns", scalar, "solve_us"))[1]
             for scalar in ("double", "float"))), "SELL-32-1, N = %d" % n)])
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds and runs the programs of perf_test, and checks what they write."""
-import csv
+import copy
+import functools
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ import subprocess
 
 from common import ROOT, WrongAnswer, say
 from algorithms import is_own
-from tables import UserError
+from tables import UserError, read_csv
 
 
 def own_row(program, row):
@@ -48,17 +49,6 @@ def right_rows(program, rows, tell):
     return kept
 
 
-def has_bad_input(path):
-    """Whether a table has rows of matrices that a program could not use, such as
-    one whose solution is not finite in single precision. They are left out."""
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            return any(row.get("outcome") == "bad_input"
-                       for row in csv.DictReader(file))
-    except OSError:
-        return False
-
-
 def cache_of(folder):
     """{variable: value} of CMake's cache in a build folder."""
     try:
@@ -75,31 +65,26 @@ class Build:
     def __init__(self, backend, targets, arch="", folder="", cublas=False):
         self.backend, self.targets, self.arch = backend, targets, arch
         self.cublas = cublas
-        self._folder, self._built = folder, bool(folder)
+        if folder:
+            self.folder = folder
 
-    @property
+    @functools.cached_property
     def folder(self):
-        if not self._built:
-            self._folder = self._build()
-            self._built = True
-        return self._folder
-
-    def _build(self):
         folder = os.path.join(ROOT, "build", self.backend + "-release")
         # What a build has already, and what the pages need.
         have = cache_of(folder).get("Strata_SCALARS", "").split(";")
         scalars = ["float", "double"] + [s for s in ("complex_float", "complex_double")
                                          if s in have]
-        command = [os.path.join(ROOT, "scripts", "build"), "--backend",
-                   self.backend, "--plots", "--scalars", ";".join(scalars)]
+        command = [os.path.join(ROOT, "scripts", "build"), "--backend", self.backend,
+                   "--plots", "--scalars", ";".join(scalars)]
         if self.arch:
             command += ["--arch", self.arch]
         command += ["--cublas"] * self.cublas
-        done = subprocess.run(command + list(self.targets), check=False,
+        done = subprocess.run([*command, *self.targets], check=False,
                               stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
-            raise UserError("scripts/build --backend %s ended with exit "
-                            "code %d" % (self.backend, done.returncode))
+            raise UserError("scripts/build --backend %s ended with exit code %d" %
+                            (self.backend, done.returncode))
         return done.stdout.strip()
 
     def program(self, name):
@@ -121,103 +106,108 @@ def environment():
             **os.environ}
 
 
+def words_of(flags):
+    """The words of a command line. Several values have commas between them, a flag without
+    one is True, and `systems` names files and matrices of the gallery."""
+    words = []
+    for name, value in flags.items():
+        flag = "--" + name.replace("_", "-")
+        if name == "systems":
+            for matrix in value:
+                words += ["--matrix" if os.path.isfile(matrix) else "--gallery", matrix]
+        elif value is True:
+            words.append(flag)
+        else:
+            words += [flag, ",".join(map(str, value)) if isinstance(value, (list, tuple))
+                      else str(value)]
+    return words
+
+
 class Run:
     """See common.py."""
 
-    def __init__(self, build, page, host_build=None, quick=False,
-                 matrices=None, max_host_seconds=8, resume=False):
-        self.build, self.page, self.quick = build, page, quick
-        self.host_build, self.matrices = host_build, matrices
-        self.resume = resume
-        self.max_host_seconds = 2 if quick else max_host_seconds
+    def __init__(self, build, page, host_build, options):
+        """@param options of scripts/reproduce"""
+        self.build, self.page, self.host_build = build, page, host_build
+        self.quick, self.matrices, self.resume = options.quick, options.matrices, options.resume
+        self.max_host_seconds = 2 if self.quick else options.max_host_seconds
         self.on_gpu = build.backend == "cuda"
 
     def host(self):
         if not self.on_gpu:
             return self
-        return Run(self.host_build, self.page, self.host_build, self.quick,
-                   self.matrices, self.max_host_seconds, self.resume)
+        there = copy.copy(self)
+        there.build, there.on_gpu = self.host_build, False
+        return there
 
-    def rows(self, program, flags, table, least_seconds=None):
+    def rows(self, program, table, **flags):
         """Right rows of strata_perf_<program>; see common.py.
 
         @param table names the CSV, unique on the page
-        @param least_seconds that a benchmark takes (--benchmark_min_time)
         """
-        if least_seconds is None:
-            least_seconds = 0.005 if self.quick else 0.1
+        words = words_of(flags)
+        least = "--benchmark_min_time=%g" % (0.005 if self.quick else 0.1)
         if self.build.backend != self.page.backend:
             table += "_" + self.build.backend
-        folder = os.path.join(self.page.folder, "tables")
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, table + ".csv")
-        context = os.path.join(folder, table + ".json")
+        base = os.path.join(self.page.folder, "tables", table)
+        os.makedirs(os.path.dirname(base), exist_ok=True)
         binary = self.build.program(program)
-        command = [binary, *flags, "--benchmark_min_time=%g" % least_seconds,
-                   "--table", path, "--benchmark_out=" + context,
-                   "--benchmark_out_format=json"]
-        shown = shlex.join([
-            "strata_perf_" + program, *map(self._shown, flags),
-            "--benchmark_min_time=%g" % least_seconds, "--table",
-            "tables/%s.csv" % table])
+        command = [binary, *words, least, "--table", base + ".csv",
+                   "--benchmark_out=" + base + ".json", "--benchmark_out_format=json"]
+        shown = shlex.join(["strata_perf_" + program, *map(self._shown, words), least,
+                            "--table", "tables/%s.csv" % table])
         self.page.add_command(shown)
         with open(binary, "rb") as file:
             key = [shown, hashlib.sha256(file.read()).hexdigest(), platform.node(),
                    sorted([k, v] for k, v in environment().items()
                           if k.startswith(("OMP_", "KOKKOS_", "CUDA_"))),
                    [[f, os.path.getsize(f), os.path.getmtime(f)]
-                    for f in flags if os.path.isfile(f)]]
-        done = self._measured(path, key) if self.resume else None
+                    for f in words if os.path.isfile(f)]]
+        done = self._measured(base, key) if self.resume else None
         if done is None:
             say("%s: %s" % (self.page.document.number, shown))
-            done = self._measure(table, folder, command, key)
+            done = self._measure(base, command, key)
         self.page.add_context(self.build, done["context"])
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        kept = right_rows(program, rows, self.page.add_warning)
+        kept = right_rows(program, read_csv(base + ".csv"), self.page.add_warning)
         if done["failed"]:  # one of ours, which has no row
-            raise WrongAnswer("%s: one of ours failed; its output: %s" %
-                              (shown, os.path.join(folder, table + ".log")))
+            raise WrongAnswer("%s: one of ours failed; its output: %s.log" % (shown, base))
         return kept
 
     @staticmethod
-    def _measured(path, key):
+    def _measured(base, key):
         """What _measure has left beside a table with the same key; or None."""
         try:
-            with open(path + ".done", encoding="utf-8") as file:
+            with open(base + ".csv.done", encoding="utf-8") as file:
                 done = json.load(file)
         except (OSError, ValueError):  # none, or that of a run that was ended
             return None
-        return done if os.path.exists(path) and done["key"] == key else None
+        return done if os.path.exists(base + ".csv") and done["key"] == key else None
 
     @staticmethod
-    def _measure(table, folder, command, key):
-        path, context = (os.path.join(folder, table + end)
-                         for end in (".csv", ".json"))
+    def _measure(base, command, key):
+        path = base + ".csv"
         for old in (path, path + ".done"):
             if os.path.exists(old):
                 os.remove(old)
-        with open(os.path.join(folder, table + ".log"), "w",
-                  encoding="utf-8") as log:
-            ended = subprocess.run(command, check=False, stdout=log,
-                                   stderr=subprocess.STDOUT, env=environment())
-        if not (ended.returncode in (0, 2) or
-                ended.returncode == 1 and has_bad_input(path)) or \
-                not os.path.exists(path):
-            raise UserError(
-                "%s ended with exit code %d; its output: %s" %
-                (shlex.join(command), ended.returncode, log.name))
-        with open(context, encoding="utf-8") as file:
-            done = {"key": key, "failed": ended.returncode == 2,
-                    "context": json.load(file)["context"]}
-        os.remove(context)
+        with open(base + ".log", "w", encoding="utf-8") as log:
+            code = subprocess.run(command, check=False, stdout=log,
+                                  stderr=subprocess.STDOUT, env=environment()).returncode
+        # Matrices that a program could not use, such as one whose solution is not finite in
+        # single precision, are left out.
+        if not os.path.exists(path) or code not in (0, 2) and not (
+                code == 1 and any(r.get("outcome") == "bad_input" for r in read_csv(path))):
+            raise UserError("%s ended with exit code %d; its output: %s.log" %
+                            (shlex.join(command), code, base))
+        with open(base + ".json", encoding="utf-8") as file:
+            done = {"key": key, "failed": code == 2, "context": json.load(file)["context"]}
+        os.remove(base + ".json")
         with open(path + ".new", "w", encoding="utf-8") as file:
             json.dump(done, file)
         os.replace(path + ".new", path + ".done")
         return done
 
-    def _shown(self, flag):
+    def _shown(self, word):
         """A file of --matrices without the folder, which is the user's own."""
-        if self.matrices and flag.startswith(self.matrices):
-            return os.path.join("MATRICES", os.path.basename(flag))
-        return flag
+        if self.matrices and word.startswith(self.matrices):
+            return os.path.join("MATRICES", os.path.basename(word))
+        return word

@@ -13,10 +13,10 @@ DOCUMENT = Document(
     programs=("strata_perf_spmv", "strata_perf_sptrsv"))
 
 # What the thesis does to its matrices: level scheduling, then the U of an ILU(0).
-FACTOR = ["--factor", "ilu0-u", "--reorder", "level"]
+FACTOR = {"factor": "ilu0-u", "reorder": "level"}
 # Plain ELL, a thread a row and no row apart: the thesis's storage. Its one chunk has
 # all rows of the matrix.
-PLAIN_ELL = ["--sigma", "1", "--lanes", "1", "--long-row", "1000000000"]
+PLAIN_ELL = {"sigma": 1, "lanes": 1, "long_row": 1000000000}
 MOST_SLOTS = 1e9  # of plain ELL, entries of the longest row for each row
 
 
@@ -67,49 +67,43 @@ def as_the_thesis(row):
 
 
 def sources(run):
-    """(flags that name the matrices, {name: file}, names that are missing)"""
+    """(files and names of matrices, {name: file}, names that are missing)"""
     found, missing = find_matrices(run.matrices)
-    flags = [word for path in found.values() for word in ("--matrix", path)]
     if run.quick:  # so that there is something if no matrix of the thesis is at hand
         made = ["grid2d:60", "circuit:2000"]
     else:
         made = [spec for spec, name in SAME_PATTERN.items() if name in missing]
         missing = [name for name in missing if name not in SAME_PATTERN.values()]
         made += ["grid2d:700", "circuit:100000", "triangulated:257x129"]
-    for spec in made:
-        flags += ["--gallery", spec]
-    return flags, found, missing
+    return [*found.values(), *made], found, missing
 
 
 def vectors_of(run):
     return VECTORS[:3] if run.quick else VECTORS
 
 
-def products(run, flags, found):
-    vectors = ",".join(map(str, vectors_of(run)))
-    peers = "cusparse_csr_alg1,cusparse_csr_alg2,cusparse_spmm_alg1" \
-        if run.on_gpu else "kokkos_kernels"
-    rows = run.rows("spmv", [*flags, *FACTOR, "--vectors", vectors, "--algorithms",
-                             "strata_blocks,strata," + peers], table="products")
-    size = {row["matrix"]: int(row["rows"]) for row in rows}
-    for name, count in size.items():
+def products(run, systems, found):
+    peers = ("cusparse_csr_alg1", "cusparse_csr_alg2", "cusparse_spmm_alg1") \
+        if run.on_gpu else ("kokkos_kernels",)
+    rows = run.rows("spmv", "products", systems=systems, **FACTOR, vectors=vectors_of(run),
+                    algorithms=("strata_blocks", "strata", *peers))
+    for name, count in {row["matrix"]: int(row["rows"]) for row in rows}.items():
         # Rows of very many entries: each row would take as much.
         known = MATRICES.get(name_in_thesis(name))
         longest = known[3] if known else 10
         if name.startswith("circuit:") or count * longest > MOST_SLOTS:
             continue
-        source = ["--matrix", found[name]] if name in found else ["--gallery", name]
-        rows += run.rows(
-            "spmv", [*source, *FACTOR, "--vectors", vectors, "--algorithms",
-                     "strata_columns", "--chunk-rows", str((count + 31) // 32 * 32),
-                     *PLAIN_ELL], table="products_ell_" + name.replace(":", "_"))
+        rows += run.rows("spmv", "products_ell_" + name.replace(":", "_"),
+                         systems=[found.get(name, name)], **FACTOR, vectors=vectors_of(run),
+                         algorithms="strata_columns", chunk_rows=(count + 31) // 32 * 32,
+                         **PLAIN_ELL)
     return rows
 
 
-def section_4_4_1(run, page, flags, found):
+def section_4_4_1(run, page, systems, found):
     page.section("Section 4.4.1: products with the ELL kernels")
     by = {}
-    for row in products(run, flags, found):
+    for row in products(run, systems, found):
         by.setdefault((row["matrix"], int(row["vectors"])), {})[
             row["algorithm"]] = 1e-3 * float(row["product_us"])
     rows, lines = [], {}
@@ -130,8 +124,8 @@ def section_4_4_1(run, page, flags, found):
     page.table(["matrix", "vectors", "blocks", "ELL", "SELL", "peer",
                 "peer over blocks", "thesis", "its cuSPARSE", "thesis over ELL"],
                rows)
-    page.figure("products", [Panel("the peer's time over that of blocks", lines,
-                                   x="vectors", y="ratio", levels={"": 1})],
+    page.figure("products", [Panel("the peer's time over that of blocks", lines, x="vectors",
+                                   y="ratio", unit="", levels={"": 1})],
                 "Products of ELL blocks beside the peer's; above the dotted line they "
                 "are faster.")
     weakest(page, lines)
@@ -154,12 +148,11 @@ def weakest(page, lines):
                       text_of(max(ratios))))
 
 
-def section_4_4_2(run, page, flags):
+def section_4_4_2(run, page, systems):
     page.section("Section 4.4.2: totals of analysis and solves")
-    peers = "cusparse" if run.on_gpu else "serial,kokkos_kernels_tp1"
-    results = {k: run.rows("sptrsv", [*flags, *FACTOR, "--rhs", str(k),
-                                      "--algorithms", "blocks," + peers],
-                           table="solves_%d" % k) for k in vectors_of(run)}
+    peers = ("cusparse",) if run.on_gpu else ("serial", "kokkos_kernels_tp1")
+    results = {k: run.rows("sptrsv", "solves_%d" % k, systems=systems, **FACTOR, rhs=k,
+                           algorithms=("blocks", *peers)) for k in vectors_of(run)}
     page.text("""x = U^-1 b for all vectors at once, with the analysis. The peer is
       %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
         "the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
@@ -170,7 +163,7 @@ def section_4_4_2(run, page, flags):
         if ours and peer:
             lines.setdefault(shown(name), {})[vectors] = total_us(peer) / total_us(ours)
     page.figure("totals", [Panel("the peer's total over ours", lines, x="vectors",
-                                 y="ratio", levels={"": 1})],
+                                 y="ratio", unit="", levels={"": 1})],
                 "Totals of analysis and solves; above the dotted line ours are smaller.")
     return results
 
@@ -190,15 +183,15 @@ def section_4_4_3(page, results):
 
 
 def reproduce(run, page):
-    flags, found, missing = sources(run)
+    systems, found, missing = sources(run)
     page.text("""The thesis takes the U of an incomplete LU factorisation after level
       scheduling, and solves with diagonal blocks stored in ELL.""")
     if missing:
         page.note("Matrices of the thesis that were not measured: %s. Put NAME.mtx or "
                   "NAME.mtx.gz into a folder and name it with `--matrices`." % ", ".join(
                       "[%s](%s)" % (name, where_to_get(name)) for name in missing))
-    multiplied = section_4_4_1(run, page, flags, found)
-    results = section_4_4_2(run, page, flags)
+    multiplied = section_4_4_1(run, page, systems, found)
+    results = section_4_4_2(run, page, systems)
     section_4_4_3(page, results)
 
     page.section("Table 4.1 beside ours")

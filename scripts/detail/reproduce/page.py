@@ -22,7 +22,7 @@ class Panel:
     """Lines against sizes.
 
     @param lines {name: {x: y}}; empty lines are left out
-    @param y what the axis says; with unit="us" the axis is one of time
+    @param y what the axis says, which is one of times in us unless unit=""
     @param levels {what: y}, the document's numbers as dotted lines
     @param dashed names of lines that are drawn so, peers by custom
     @param dots points instead of lines: y is a time as x is, with a line where
@@ -31,8 +31,8 @@ class Panel:
     title: str
     lines: dict
     x: str = ""
-    y: str = ""
-    unit: str = ""
+    y: str = "time"
+    unit: str = "us"
     log_x: bool = True
     log_y: bool = True
     levels: dict = field(default_factory=dict)
@@ -169,6 +169,11 @@ class Page:
                                 for c in range(len(header))) + "|"]
         lines += ["| " + " | ".join(row) + " |" for row in rows]
         self._parts.append("\n".join(lines))
+
+    def columns(self, x, sizes, columns):
+        """A row for each of the sizes: `columns` are pairs of a title and {size: value}."""
+        self.table([x, *(title for title, _ in columns)],
+                   [[size, *(values.get(size) for _, values in columns)] for size in sizes])
 
     def beside(self, rows):
         """(what, the document's number, ours) or with a remark as the fourth."""

@@ -73,17 +73,14 @@ def peer_of(run):
     return "cusparse" if run.on_gpu else "kokkos_kernels"
 
 
-def measured_rows(run, matrices, table, algorithms=OWN, peers=True, flags=()):
+def measured_rows(run, matrices, table, algorithms=OWN, peers=True, **flags):
     names = list(algorithms)
     if peers:
         # One algorithm of Kokkos Kernels, as it was the fastest in most tables.
         names += ["cusparse_spsv"] if run.on_gpu else ["serial",
                                                        "kokkos_kernels_tp1chain"]
-    command = ["--scalar", "float", "--algorithms", ",".join(names), "--solves",
-               "10" if run.quick else "100", *flags]
-    for matrix in matrices:
-        command += ["--matrix" if os.path.isfile(matrix) else "--gallery", matrix]
-    return run.rows("sptrsv", command, table)
+    return run.rows("sptrsv", table, scalar="float", algorithms=names,
+                    solves=10 if run.quick else 100, **flags, systems=matrices)
 
 
 def measure(*arguments, **keywords):
@@ -144,7 +141,7 @@ def figures_6_to_9(run, page):
     by_size, by_count, size = sweep(run)
     peer = peer_of(run)
     rows = measured_rows(run, [*by_size, *by_count], "blocks_float",
-                         flags=["--compare-transfers"])
+                         compare_transfers=True)
     with_copies, without = (fastest(r for r in rows if r["transfers"] == way)
                             for way in ("1", "0"))
     claims = []
@@ -227,8 +224,7 @@ def figure_10(run, page):
     peer = peer_of(run)
     matrices = [*matrix_files(run), *GALLERY[run.quick]]
     page.section("Figure 10: against a level-set solver, matrix by matrix")
-    found = measure(run, matrices, "matrices_float_transfers",
-                    flags=["--transfers"])
+    found = measure(run, matrices, "matrices_float_transfers", transfers=True)
     common = list(speedups(found, "subgraphs", peer, found["subgraphs"]))
     page.figure("figure_10", [
         Panel("above the line ours is faster",
@@ -278,7 +274,7 @@ def figure_11(run, page):
     for kb, rows in sizes.items():
         got = measure(run, matrices, "local_memory_%d" % kb,
                       algorithms=("subgraphs",), peers=False,
-                      flags=["--transfers", "--max-subgraph-rows", str(rows)])
+                      transfers=True, max_subgraph_rows=rows)
         found[kb] = got["subgraphs"]
         held[kb] = max(int(r["max_subgraph_rows"]) for r in found[kb].values())
     both = [m for m in found[32] if m in found[48]]
@@ -325,8 +321,8 @@ def future_work(run, page):
     page.section("Future work of the paper: a pattern that changes a little")
     rows = []
     for percent in ("0.1", "1"):
-        found = measure(run, matrices, "changes_%s" % percent,
-                        peers=False, flags=["--changed-entries", percent])
+        found = measure(run, matrices, "changes_%s" % percent, peers=False,
+                        changed_entries=percent)
         for family in OWN:
             for m, row in found[family].items():
                 new, update = (us(row, "pattern_%s_us" % what)

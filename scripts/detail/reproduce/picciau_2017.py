@@ -22,6 +22,7 @@ NAMES = {"subgraphs": "Picciau 2017",
          "automatic": "Strata, automatic", "cusparse": "cuSPARSE",
          "kokkos_kernels": "Kokkos Kernels", "serial": "serial substitution"}
 OWN = ("subgraphs", "automatic")
+MICROSECONDS = "Microseconds, single precision, with the copies of b and x."
 DASHED = tuple(NAMES[f] for f in ("cusparse", "kokkos_kernels", "serial"))
 
 # The graphics processors of Table II: clock, compute units, processing elements
@@ -140,43 +141,36 @@ def figures_6_to_9(run, page):
     component and number of components."""
     by_size, by_count, size = sweep(run)
     peer = peer_of(run)
-    rows = measured_rows(run, [*by_size, *by_count], "blocks_float",
-                         compare_transfers=True)
+    rows = measured_rows(run, [*by_size, *by_count], "blocks_float", compare_transfers=True)
     with_copies, without = (fastest(r for r in rows if r["transfers"] == way)
                             for way in ("1", "0"))
+    own = with_copies["subgraphs"]
     claims = []
     for figure, sizes, what, claim in (
             ("6", by_size, "rows of a component", "2.5"),
             ("9", by_count, "components of %d rows" % size, "2")):
         page.section("Figure %s: time of a solve against %s" % (figure, what))
         page.figure("figure_" + figure, [
-            Panel(title, lines(found, sizes), x=what, y="time", unit="us",
-                  dashed=DASHED)
+            Panel(title, lines(found, sizes), x=what, dashed=DASHED)
             for title, found in (("with the copies of b and x", with_copies),
                                  ("without them", without))],
             "Mean of the solves, each with a random right-hand side of its own. "
             "Figure %s of the paper counts copies." % figure)
-        shown = [f for f in NAMES if f in with_copies]
-        header = [what] + [NAMES[f] for f in shown]
-        page.table(header + ["sub-graphs", "levels", NAMES[peer] + " over "
-                             "Picciau 2017"],
-                   [[x] + [us(with_copies[f][m]) if m in with_copies[f] else None
-                           for f in shown] +
-                    [int(with_copies["subgraphs"][m]["subgraphs"]),
-                     int(with_copies["subgraphs"][m]["subgraph_levels"]),
-                     speedups(with_copies, "subgraphs", peer, [m]).get(m)]
-                    for m, x in sizes.items()
-                    if m in with_copies["subgraphs"]])
-        page.text("Microseconds, single precision, with the copies of b and x.")
-        for own in ("subgraphs", "automatic"):
-            for label, found in (("", with_copies),
-                                 (", without copies", without)):
-                where, best = largest(speedups(found, own, peer, sizes))
+        rows = {sizes[m]: own[m] for m in sizes if m in own}
+        page.columns(what, rows, [
+            *lines(with_copies, sizes).items(),
+            *((title, {x: int(row[column]) for x, row in rows.items()}) for title, column in (
+                ("sub-graphs", "subgraphs"), ("levels", "subgraph_levels"))),
+            (NAMES[peer] + " over Picciau 2017", {
+                sizes[m]: speedup for m, speedup in
+                speedups(with_copies, "subgraphs", peer, sizes).items()})])
+        page.text(MICROSECONDS)
+        for name in OWN:
+            for label, found in (("", with_copies), (", without copies", without)):
+                where, best = largest(speedups(found, name, peer, sizes))
                 claims.append((
-                    "Figure %s: largest speedup over cuSPARSE" % figure, claim,
-                    best, "%s over %s%s, %s" % (NAMES[peer], NAMES[own], label,
-                                               where)))
-    own = with_copies["subgraphs"]
+                    "Figure %s: largest speedup over cuSPARSE" % figure, claim, best,
+                    "%s over %s%s, %s" % (NAMES[peer], NAMES[name], label, where)))
     times = line(with_copies, "subgraphs", by_count)
     claims.append(("Figure 9: exponent of the time in the number of components",
                    "1 (linear)", slope({math.log(x): math.log(t)
@@ -188,22 +182,20 @@ def figures_6_to_9(run, page):
     page.figure("figure_7", [
         Panel("analysis, single precision",
               lines(with_copies, by_size, "analysis_us", without=("serial",)),
-              x="rows of a component", y="time", unit="us", dashed=DASHED)],
+              x="rows of a component", dashed=DASHED)],
         "Time of the analysis. Figure 7 of the paper.")
-    page.table(["rows of a component", "Picciau 2017, us", NAMES[peer] + ", us",
-                "solves until it has paid"],
-               [[by_size[m], us(own[m], "analysis_us"),
-                 us(with_copies[peer][m], "analysis_us"),
-                 "never" if math.isinf(pays[by_size[m]]) else pays[by_size[m]]]
-                for m in known])
+    page.columns("rows of a component", pays, [
+        *((NAMES[f] + ", us", line(with_copies, f, by_size, "analysis_us"))
+          for f in ("subgraphs", peer)),
+        ("solves until it has paid", {
+            size: "never" if math.isinf(solves) else solves for size, solves in pays.items()})])
     # Both grow with the entries; one size is no line.
     steep = {f: slope({us(with_copies[f][m], "nnz"):
                        us(with_copies[f][m], "analysis_us") for m in known})
-             for f in ("subgraphs", "automatic", peer)}
-    for f in ("subgraphs", "automatic"):
-        claims.append(("Figure 7: slope of the analysis over cuSPARSE's", "166",
-                       ratio(steep[f], steep[peer]),
-                       "%s over %s" % (NAMES[f], NAMES[peer])))
+             for f in (*OWN, peer)}
+    claims += [("Figure 7: slope of the analysis over cuSPARSE's", "166",
+                ratio(steep[f], steep[peer]), "%s over %s" % (NAMES[f], NAMES[peer]))
+               for f in OWN]
     finite = [s for s in pays.values() if math.isfinite(s)]
     claims.append(("Figure 8: solves until the analysis has paid",
                    "below tens of thousands", max(finite) if finite else "never",
@@ -230,24 +222,23 @@ def figure_10(run, page):
         Panel("above the line ours is faster",
               {NAMES[own]: {us(found[own][m]): us(found[peer][m])
                             for m in common}}, x=NAMES[own] + ", time",
-              y=NAMES[peer] + ", time", unit="us", dots=True)
-        for own in ("subgraphs", "automatic")],
+              y=NAMES[peer] + ", time", dots=True) for own in OWN],
         "A point for each of %d lower triangles." % len(common))
-    rows = []
-    for m in common:
-        row = found["subgraphs"][m]
-        rows.append([m, int(row["rows"]), int(row["nnz"]), int(row["levels"]),
-                     int(row["subgraphs"]), int(row["subgraph_levels"]),
-                     100 * float(row["external_share"]), us(row),
-                     us(found["automatic"][m]),
-                     found["automatic"][m]["chosen"], us(found[peer][m]),
-                     ratio(us(found[peer][m]), us(row))])
-    page.table(["matrix", "rows", "entries", "level sets", "sub-graphs", "levels",
-                "external %", "Picciau 2017", "automatic", "which is",
-                NAMES[peer], "over Picciau 2017"], rows)
-    page.text("Microseconds, single precision, with the copies of b and x.")
+    of = {m: found["subgraphs"][m] for m in common}
+    theirs = speedups(found, "subgraphs", peer, common)
+    page.columns("matrix", common, [
+        *((title, {m: int(row[column]) for m, row in of.items()}) for title, column in (
+            ("rows", "rows"), ("entries", "nnz"), ("level sets", "levels"),
+            ("sub-graphs", "subgraphs"), ("levels", "subgraph_levels"))),
+        ("external %", {m: 100 * float(row["external_share"]) for m, row in of.items()}),
+        ("Picciau 2017", {m: us(row) for m, row in of.items()}),
+        ("automatic", {m: us(found["automatic"][m]) for m in common}),
+        ("which is", {m: found["automatic"][m]["chosen"] for m in common}),
+        (NAMES[peer], {m: us(found[peer][m]) for m in common}),
+        ("over Picciau 2017", theirs)])
+    page.text(MICROSECONDS)
     claims = []
-    for own in ("subgraphs", "automatic"):
+    for own in OWN:
         factors = speedups(found, own, peer, common)
         where, best = largest(factors)
         worst_at, worst = largest({m: 1 / f for m, f in factors.items()})
@@ -278,11 +269,11 @@ def figure_11(run, page):
         found[kb] = got["subgraphs"]
         held[kb] = max(int(r["max_subgraph_rows"]) for r in found[kb].values())
     both = [m for m in found[32] if m in found[48]]
+    factors = {m: ratio(us(found[32][m]), us(found[48][m])) for m in both}
     page.figure("figure_11", [
         Panel("above the line 48 kB are faster",
-              {"Picciau 2017": {us(found[48][m]): us(found[32][m])
-                                for m in both}}, x="48 kB, time",
-              y="32 kB, time", unit="us", dots=True)],
+              {"Picciau 2017": {us(found[48][m]): us(found[32][m]) for m in both}},
+              x="48 kB, time", y="32 kB, time", dots=True)],
         "One device, with n_max for 32 and for 48 kB of single precision.")
     page.table(["matrix", "rows", "sub-graphs, 32 kB", "levels", "time",
                 "sub-graphs, 48 kB", "levels", "time", "32 kB over 48 kB"],
@@ -290,7 +281,7 @@ def figure_11(run, page):
                 [cell for kb in (32, 48) for cell in (
                     int(found[kb][m]["subgraphs"]),
                     int(found[kb][m]["subgraph_levels"]), us(found[kb][m]))] +
-                [ratio(us(found[32][m]), us(found[48][m]))] for m in both])
+                [factors[m]] for m in both])
     machine = page.context(run.build.backend)
     page.table(["Table II", "clock", "compute units", "elements each",
                 "local memory, kB"],
@@ -303,7 +294,6 @@ def figure_11(run, page):
     if held[48] < sizes[48]:
         page.note("A team of this device has scratch for %d rows in single "
                   "precision, fewer than 48 kB would hold." % held[48])
-    factors = {m: ratio(us(found[32][m]), us(found[48][m])) for m in both}
     where, best = largest(factors)
     other, least = largest({m: 1 / f for m, f in factors.items()})
     return [("Figure 11: faster with 48 kB, % of the matrices", "74",

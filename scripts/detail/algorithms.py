@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Algorithms of strata_perf_sptrsv: names, groups and how lines of them are
-drawn."""
+"""Algorithms of strata_perf_sptrsv: names, groups and how lines of them are drawn."""
+from plots import BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, VERMILION
 from tables import UserError, number
 
-PEERS = ["cusparse", "kokkos_kernels", "serial"]
-PEER_NAMES = {
-    "cusparse": "cuSPARSE",
-    "kokkos_kernels": "Kokkos Kernels",
-    "serial": "serial substitution",
-}
-# Colours that people with any colour vision tell apart (Okabe and Ito).
+PEER_NAMES = {"cusparse": "cuSPARSE", "kokkos_kernels": "Kokkos Kernels",
+              "serial": "serial substitution"}
+PEERS = list(PEER_NAMES)
 COLOURS = {
-    "automatic": "#D55E00",
+    "automatic": VERMILION,
     "substitution": "#F0E442",
-    "level_sets": "#E69F00",
-    "subgraphs": "#CC79A7",
+    "level_sets": ORANGE,
+    "subgraphs": PURPLE,
     "sync_free": "#882255",
     "sync_free_subgraphs": "#44AA99",
-    "blocks": "#332288",
-    "serial": "#999999",
-    "kokkos_kernels": "#0072B2",
-    "cusparse": "#009E73",
+    "blocks": INDIGO,
+    "serial": GREY,
+    "kokkos_kernels": BLUE,
+    "cusparse": GREEN,
 }
 
 

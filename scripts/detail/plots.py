@@ -3,7 +3,7 @@
 import os
 import sys
 
-from tables import UserError
+from tables import UserError, short_time
 
 # Colours that people with any colour vision tell apart (Okabe and Ito).
 VERMILION, ORANGE = "#D55E00", "#E69F00"
@@ -33,25 +33,20 @@ def load_pyplot():
 
 def time_axis(axis, limits):
     """Logarithmic axis in seconds' units people read: us, ms, s."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-    def text(us, _):
-        if us >= 1e6:
-            return "%g s" % (us / 1e6)
-        if us >= 1e3:
-            return "%g ms" % (us / 1e3)
-        return "%g µs" % us
-    axis.set_major_formatter(FuncFormatter(text))
     low, high = limits
-    if high / low < 30:  # too few powers of ten to read from
-        from matplotlib.ticker import LogLocator
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_minor_formatter(NullFormatter())
+    # Else there are too few powers of ten to read from.
+    _format(axis, lambda us: short_time(us, digits="g"), high / low < 30)
 
 
 def plain_numbers(axis):
+    _format(axis, "{:,g}".format)
+
+
+def _format(axis, text, between_powers=True):
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda v, _: "{:,g}".format(v)))
+    if between_powers:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
     axis.set_minor_formatter(NullFormatter())
 
 

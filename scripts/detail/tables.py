@@ -69,11 +69,10 @@ def short(value):
     return "%.3g" % value if abs(value) < 1000 else "%.0f" % value
 
 
-def short_time(us, micro="µs"):
-    for limit, unit in ((1e6, "s"), (1e3, "ms")):
-        if us >= limit:
-            return "%.3g %s" % (us / limit, unit)
-    return "%.3g %s" % (us, micro)
+def short_time(us, micro="µs", digits=".3g"):
+    limit, unit = next(pair for pair in ((1e6, "s"), (1e3, "ms"), (1, micro))
+                       if us >= pair[0] or pair[0] == 1)
+    return "{:{}} {}".format(us / limit, digits, unit)
 
 
 def print_markdown(header, rows):

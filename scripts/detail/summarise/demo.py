@@ -7,7 +7,7 @@ krylov.csv as well)."""
 import os
 from collections import namedtuple
 
-from algorithms import PEERS, family_of, is_own
+from algorithms import is_own
 from tables import geometric_mean, number, read_tables, short_time
 
 HOSTS = ("Hosts are Strata's reference backend: its algorithms are made for GPUs, "
@@ -77,58 +77,28 @@ def print_triangles(folder):
                   geometric_mean(known)))
 
 
-# A line for each system, the values of `keys`, that `ours` has: times in `unit`
-# microseconds; `peers` accepts the algorithms that it is compared with.
-Line = namedtuple("Line", "table keys system ours title time peers unit", defaults=(1,))
+# A line for each system, which is the values of `keys`, that `ours` has: times in `unit`
+# microseconds. `title` and `system` are filled from the row.
+Line = namedtuple("Line", "table keys system ours title time unit", defaults=(1,))
+LINES = [
+    Line("sptrsv", "matrix", "{matrix}", "automatic", "TriangularSolver ({chosen})", "solve_us"),
+    Line("blocks", "matrix", "{matrix}", "blocks", "blocks, level order", "solve_us"),
+    *(Line("band", "rows kl ku rhs", "{rows} rows, {diagonals} diagonals, {rhs} rhs",
+           "strata" + kind, "BandSolver" + kind.replace("_", ", "), "total us")
+      for kind in ("", "_pivoting")),
+    Line("gauss_jordan", "n task", "{n} rows", "strata", "GaussJordan, {task}", "ms", 1e3),
+    Line("spmv", "matrix", "{matrix}", "strata", "SellMatrix", "product_us"),
+    *(Line("cg", "size", "poisson:{size}", "strata" + kind,
+           "ConjugateGradient" + kind.replace("_", ", "), "solve_us")
+      for kind in ("", "_jacobi", "_ic0", "_ic0_natural")),
+    *(Line("factorization", "matrix", "{matrix}", "strata", title, time) for title, time in (
+        ("incomplete_lu, new values", "numeric_us"), ("IncompleteFactorization", "ready_us"))),
+    Line("krylov", "matrix", "{matrix}", "strata", "time steps, {method}", "total_us")]
 
 
-def is_peer_of_triangles(name):
-    return family_of(name) in PEERS
-
-
-def is_foreign(name):
-    return not name.startswith("strata")
-
-
-def band_system(row):
-    return "%s rows, %d diagonals, %s rhs" % (
-        row["rows"], int(row["kl"]) + int(row["ku"]) + 1, row["rhs"])
-
-
-def lines():
-    def matrix(row):
-        return row["matrix"]
-
-    def band(ours, title):
-        return Line("band", ("rows", "kl", "ku", "rhs"), band_system, ours,
-                    lambda row: title, "total us",
-                    lambda name: name in ("dgbsv", "cusolver_dense"))
-
-    def gradients(kind):
-        return Line("cg", ("size",), lambda row: "poisson:" + row["size"], "strata" + kind,
-                    lambda row: "ConjugateGradient" + kind.replace("_", ", "), "solve_us",
-                    lambda name: name == "kokkos_kernels")
-
-    def factors(time, title):
-        return Line("factorization", ("matrix",), matrix, "strata", lambda row: title, time,
-                    is_foreign)
-    return [
-        Line("sptrsv", ("matrix",), matrix, "automatic",
-             lambda row: "TriangularSolver (%s)" % row["chosen"], "solve_us",
-             is_peer_of_triangles),
-        Line("blocks", ("matrix",), matrix, "blocks", lambda row: "blocks, level order",
-             "solve_us", is_peer_of_triangles),
-        band("strata", "BandSolver"), band("strata_pivoting", "BandSolver, pivoting"),
-        Line("gauss_jordan", ("n", "task"), lambda row: row["n"] + " rows", "strata",
-             lambda row: "GaussJordan, " + row["task"], "ms",
-             is_foreign, 1e3),
-        Line("spmv", ("matrix",), matrix, "strata", lambda row: "SellMatrix", "product_us",
-             is_foreign),
-        *map(gradients, ("", "_jacobi", "_ic0", "_ic0_natural")),
-        factors("numeric_us", "incomplete_lu, new values"),
-        factors("ready_us", "IncompleteFactorization"),
-        Line("krylov", ("matrix",), matrix, "strata",
-             lambda row: "time steps, " + row["method"], "total_us", is_foreign)]
+def is_peer(line, algorithm):
+    return not (is_own(algorithm) if line.table in ("sptrsv", "blocks") else
+                algorithm.startswith("strata"))
 
 
 def cells_of(line, rows):
@@ -136,14 +106,14 @@ def cells_of(line, rows):
     ours = [row for row in rows if row["algorithm"] == line.ours]
     if not ours:
         return None
-    head = [line.title(ours[0]), line.system(ours[0])]
+    head = [text.format_map(ours[0]) for text in (line.title, line.system)]
     if not is_right(ours[0]):
         return head + ["-", "no right answer", ""]
 
     def us(row):
         return line.unit * number(row, line.time)
     head.append(text_of(us(ours[0])))
-    best = min((row for row in rows if line.peers(row["algorithm"]) and is_right(row)),
+    best = min((row for row in rows if is_peer(line, row["algorithm"]) and is_right(row)),
                key=us, default=None)
     if not best:
         return head + ["none here", ""]
@@ -153,10 +123,12 @@ def cells_of(line, rows):
 
 def print_solvers(folder):
     table = []
-    for line in lines():
+    for line in LINES:
         systems = {}
         for row in read_tables([os.path.join(folder, line.table + ".csv")]):
-            systems.setdefault(tuple(row[key] for key in line.keys), []).append(row)
+            if line.table == "band":
+                row["diagonals"] = int(row["kl"]) + int(row["ku"]) + 1
+            systems.setdefault(tuple(row[key] for key in line.keys.split()), []).append(row)
         table += filter(None, (cells_of(line, rows) for rows in systems.values()))
     print_columns([["solver", "system", "time", "fastest peer", "peer/ours"]] + table, left=5)
     compared = [float(cells[4]) for cells in table if cells[4]]

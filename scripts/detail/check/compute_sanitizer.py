@@ -43,25 +43,16 @@ def read_suppressions(path):
 
 def is_suppressed(record, rules):
     """Whether a rule names the kernel and both accesses of a hazard."""
-    accesses = {}
-    kernel = None
-    for line in record:
-        access = ACCESS.match(line)
-        if access:
-            if access.group(1) in accesses:
-                return None  # two writes
-            accesses[access.group(1)] = access.group(2)
-        found = KERNEL.search(line)
-        if found and kernel is None:
-            kernel = found.group(1)
-    if "Read" not in accesses or "Write" not in accesses:
-        return None
+    accesses = [access.groups() for access in map(ACCESS.match, record) if access]
+    if sorted(kind for kind, _ in accesses) != ["Read", "Write"]:
+        return None  # such as two writes
+    read, write = (place for _, place in sorted(accesses))
+    kernel = next((found.group(1) for found in map(KERNEL.search, record) if found), None)
     for rule in rules:
         name, writer, reader, file, _ = rule
-        if (kernel == name
-                and re.search(re.escape(writer) + r"\b", accesses["Write"])
-                and re.search(re.escape(reader) + r"\b", accesses["Read"])
-                and file in accesses["Write"] and file in accesses["Read"]):
+        if (kernel == name and file in write and file in read
+                and re.search(re.escape(writer) + r"\b", write)
+                and re.search(re.escape(reader) + r"\b", read)):
             return rule
     return None
 
@@ -75,14 +66,11 @@ def records_of(lines):
         summary = SUMMARY.match(line)
         if summary:
             summaries.append(summary.group(1).strip())
-            current = None
-        elif NO_RECORD.match(line):
+        if summary or NO_RECORD.match(line) or line.strip() == "=========":
             current = None
         elif BEGIN.match(line):
             current = [line.rstrip()]
             records.append(current)
-        elif line.strip() == "=========":
-            current = None
         elif current is not None:
             current.append(line.rstrip())
     return records, summaries
@@ -118,26 +106,16 @@ def main():
         lines = log.readlines()
 
     records, summaries = records_of(lines)
-    known = collections.Counter()
-    unknown = []
-    for record in records:
-        rule = is_suppressed(record, rules)
-        if rule:
-            known[tuple(rule)] += 1
-        else:
-            unknown.append(record)
-    failures = []
-    if status != 0:
-        failures.append(f"the program: {status}")
-    if not summaries:
-        failures.append("the tool wrote no summary")
-    if unknown:
-        failures.append(f"{len(unknown)} reports")
+    judged = [(record, is_suppressed(record, rules)) for record in records]
+    known = collections.Counter(tuple(rule) for _, rule in judged if rule)
+    unknown = [record for record, rule in judged if not rule]
+    failures = [f"the program: {status}"] * (status != 0)
+    failures += ["the tool wrote no summary"] * (not summaries)
+    failures += [f"{len(unknown)} reports"] * bool(unknown)
     # What is counted but was not understood here is not let pass either.
-    for summary in summaries:
-        count = re.match(r"(\d+)", summary)
-        if count and int(count.group(1)) > len(records):
-            failures.append(f"the tool counts more than is listed: {summary}")
+    counts = [(re.match(r"\d+", summary), summary) for summary in summaries]
+    failures += [f"the tool counts more than is listed: {summary}" for count, summary in counts
+                 if count and int(count.group()) > len(records)]
 
     name = os.path.basename(options.program[0])
     for record in unknown[:3]:

@@ -62,13 +62,9 @@ ANALYSIS = {
 def find_matrices(folder):
     """({name: file} of MATRICES that are in `folder` as name.mtx or name.mtx.gz,
     [names of the others])"""
-    found = {}
-    for name in MATRICES:
-        for ending in (".mtx", ".mtx.gz"):
-            path = os.path.join(folder or "", name + ending)
-            if folder and os.path.isfile(path):
-                found[name] = path
-                break
+    paths = [(name, os.path.join(folder or "", name + ending))
+             for name in MATRICES for ending in (".mtx.gz", ".mtx")]
+    found = {name: path for name, path in paths if folder and os.path.isfile(path)}
     return found, [name for name in MATRICES if name not in found]
 
 

@@ -107,29 +107,33 @@ def _first_lines(*command):
         return ""
 
 
-def _compiler(build):
-    """Name and version, as the compiler states them."""
+def _found(pattern, text):
+    match = re.search(pattern, text)
+    return match.group(1) if match else "unknown"
+
+
+def _rows_of_build(build, context):
+    """What a page says of a backend's programs and where they ran."""
+    backend, device = build.backend, context.get("device", "")
+    yield "backend", backend
+    if backend != "cuda":
+        threads = os.environ.get("OMP_NUM_THREADS", "") or str(context["num_cpus"])
+        device = "%s, %s threads" % (device or "host", "1" if backend == "serial" else threads)
+    yield "device", device
+    if "kokkos_version" in context:  # 30401 is 3.4.01
+        number = int(context["kokkos_version"])
+        yield "Kokkos", "%d.%d.%02d" % (number // 10000, number // 100 % 100, number % 100)
+    for key, name in (("lapack", "LAPACK"), ("product", "products of dense matrices")):
+        if key in context:
+            yield name, context[key]
+    if backend == "cuda":  # of nvcc, on the PATH or in its usual place
+        yield "CUDA", _found(r"release (\S+),", _first_lines("nvcc") or
+                             _first_lines("/usr/local/cuda/bin/nvcc"))
     path = build.cache("CMAKE_CXX_COMPILER")
-    return _first_lines(path).partition("\n")[0].strip() or os.path.basename(path)
-
-
-def _cuda_version():
-    """Of nvcc, on the PATH or in its usual place."""
-    found = re.search(r"release (\S+),", _first_lines("nvcc") or
-                      _first_lines("/usr/local/cuda/bin/nvcc"))
-    return found.group(1) if found else "unknown"
-
-
-def _strata_version():
-    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
-        return re.search(r"project\(Strata VERSION ([0-9.]+)",
-                         file.read()).group(1)
-
-
-def _kokkos_version(number):
-    """Of KOKKOS_VERSION: 30401 is 3.4.01."""
-    number = int(number)
-    return "%d.%d.%02d" % (number // 10000, number // 100 % 100, number % 100)
+    yield "compiler", _first_lines(path).partition("\n")[0].strip() or os.path.basename(path)
+    kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
+    flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"), build.cache("CMAKE_CXX_FLAGS_" + kind))
+    yield "flags", "`%s`" % " ".join(flags.split())
 
 
 class Page:
@@ -160,15 +164,11 @@ class Page:
     def table(self, header, rows, left=1, words=()):
         """The first `left` columns are words, and those at `words`; the others are
         numbers."""
-        rows = [[text_of(cell) for cell in row] for row in rows]
         if not rows:
-            raise UserError("a table of %s has no rows" %
-                            ", ".join(header))
-        lines = ["| " + " | ".join(header) + " |",
-                 "|" + "|".join("---" if c < left or c in words else "---:"
-                                for c in range(len(header))) + "|"]
-        lines += ["| " + " | ".join(row) + " |" for row in rows]
-        self._parts.append("\n".join(lines))
+            raise UserError("a table of %s has no rows" % ", ".join(header))
+        marks = ["---" if c < left or c in words else "---:" for c in range(len(header))]
+        lines = ["| " + " | ".join(map(text_of, row)) + " |" for row in (header, *rows)]
+        self._parts.append("\n".join([lines[0], "|" + "|".join(marks) + "|", *lines[1:]]))
 
     def columns(self, x, sizes, columns):
         """A row for each of the sizes: `columns` are pairs of a title and {size: value}."""
@@ -221,65 +221,37 @@ class Page:
         return self._machines[backend][1]
 
     def _machine_rows(self):
-        rows = [["date", now().strftime("%Y-%m-%d %H:%M UTC")],
-                ["command", "`%s`" % self._command],
-                ["Strata", "%s, commit %s" % (_strata_version(), self._commit)],
-                ["sizes", "small ones (`--quick`)" if self.quick
-                 else self._sizes],
-                ["load average before", "%.1f on %d cores" % (
-                    self._load, os.cpu_count())]]
-        for backend, (build, context) in self._machines.items():
-            threads = os.environ.get("OMP_NUM_THREADS", "") or str(
-                context["num_cpus"])
-            device = context.get("device", "")
-            rows.append(["backend", backend])
-            rows.append(["device", device if backend == "cuda" else
-                         "%s, %s threads" % (
-                             device or "host",
-                             "1" if backend == "serial" else threads)])
-            if "kokkos_version" in context:
-                rows.append(["Kokkos",
-                             _kokkos_version(context["kokkos_version"])])
-            for key, name in (("lapack", "LAPACK"),
-                              ("product", "products of dense matrices")):
-                if key in context:
-                    rows.append([name, context[key]])
-            if backend == "cuda":
-                rows.append(["CUDA", _cuda_version()])
-            rows.append(["compiler", _compiler(build)])
-            kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
-            flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"),
-                               build.cache("CMAKE_CXX_FLAGS_" + kind))
-            rows.append(["flags", "`%s`" % " ".join(flags.split())])
-        return rows
+        with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+            version = _found(r"project\(Strata VERSION ([0-9.]+)", file.read())
+        rows = [("date", now().strftime("%Y-%m-%d %H:%M UTC")),
+                ("command", "`%s`" % self._command),
+                ("Strata", "%s, commit %s" % (version, self._commit)),
+                ("sizes", "small ones (`--quick`)" if self.quick else self._sizes),
+                ("load average before", "%.1f on %d cores" % (self._load, os.cpu_count()))]
+        return rows + [row for pair in self._machines.values() for row in _rows_of_build(*pair)]
 
     def write(self):
         """page.md; its path."""
         if not self._machines:
             raise UserError("nothing was measured")
         if not self._differences or not self._sizes:
-            raise UserError("the page does not say what differs, or which "
-                            "sizes it has")
+            raise UserError("the page does not say what differs, or which sizes it has")
         document = self.document
-        out = ["# %s %d: %s" % (document.short_authors, document.year,
-                                document.title),
-               _filled("%s. Each number of ours is that of an answer that was "
-                       "checked in the same run." % document.citation)]
-        self._parts, measured = [], self._parts
+        measured, self._parts = self._parts, [
+            "# %s %d: %s" % (document.short_authors, document.year, document.title)]
+        self.text("%s. Each number of ours is that of an answer that was checked in the same "
+                  "run." % document.citation)
         self.table(["", ""], self._machine_rows(), left=2)
-        out += self._parts + measured
-        self._parts = measured
-        out.append("## What differs, and why")
-        out.append("\n".join(_filled(d, "- ", "  ")
-                             for d in self._differences))
-        if self._warnings:
-            out.append("## Left out")
-            out.append("\n".join(_filled(w, "- ", "  ")
-                                 for w in dict.fromkeys(self._warnings)))
-        out.append("## Commands")
-        out.append("`%s` ran these programs for this page:" % self._command)
-        out.append("\n".join("    " + line for line in self._commands))
+        self._parts += measured
+        for title, sentences in (("What differs, and why", self._differences),
+                                 ("Left out", dict.fromkeys(self._warnings))):
+            if sentences:
+                self.section(title)
+                self._parts.append("\n".join(_filled(s, "- ", "  ") for s in sentences))
+        self.section("Commands")
+        self._parts += ["`%s` ran these programs for this page:" % self._command,
+                        "\n".join("    " + line for line in self._commands)]
         path = os.path.join(self.folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("\n\n".join(out) + "\n")
+            file.write("\n\n".join(self._parts) + "\n")
         return path

@@ -19,6 +19,7 @@ it. A test that passes, and a fault that does not compile, is a failure.
 
 import argparse
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -69,33 +70,27 @@ def cache_of(build):
 
 def try_fault(fault, copy, build):
     """None where a test noticed the fault, else what went wrong."""
-    path = os.path.join(copy, fault["file"])
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    path = pathlib.Path(copy, fault["file"])
+    text = path.read_text(encoding="utf-8")
     target = "Strata_" + fault["test"]
     log = os.path.join(build, "mutation.log")
+    environment = {**os.environ, "OMP_PROC_BIND": "false", "OMP_WAIT_POLICY": "passive",
+                   "STRATA_TEST_LIMIT": "60"}
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace(fault["old"], fault["new"]))
+        path.write_text(text.replace(fault["old"], fault["new"]), encoding="utf-8")
         with open(log, "w", encoding="utf-8") as output:
-            made = subprocess.run(["cmake", "--build", build, "--target", target],
-                                  stdout=output, stderr=subprocess.STDOUT, check=False)
-            if made.returncode != 0:
+            def succeeds(*command, **limits):
+                return subprocess.run(command, stdout=output, stderr=subprocess.STDOUT,
+                                      env=environment, check=False, **limits).returncode == 0
+            if not succeeds("cmake", "--build", build, "--target", target):
                 return f"it does not compile: see {log}"
-            environment = {**os.environ, "OMP_PROC_BIND": "false",
-                           "OMP_WAIT_POLICY": "passive", "STRATA_TEST_LIMIT": "60"}
-            command = [os.path.join(build, "unit_test", target)]
-            if "filter" in fault:
-                command.append("--gtest_filter=" + fault["filter"])
-            try:
-                run = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT,
-                                     env=environment, timeout=600, check=False)
-            except subprocess.TimeoutExpired:
-                return None
-        return "the test passes" if run.returncode == 0 else None
+            passes = succeeds(os.path.join(build, "unit_test", target),
+                              "--gtest_filter=" + fault.get("filter", "*"), timeout=600)
+        return "the test passes" if passes else None
+    except subprocess.TimeoutExpired:
+        return None
     finally:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        path.write_text(text, encoding="utf-8")
 
 
 def main():

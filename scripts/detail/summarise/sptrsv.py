@@ -12,7 +12,7 @@ from tables import UserError, geometric_mean, known, number, print_markdown, rea
 COLUMNS = ("matrix", "algorithm", "chosen", "scalar", "rhs", "rows", "levels",
            "solve_us", "outcome")
 OURS = "automatic"
-# Columns of times, each the fastest of the algorithms whose names begin so.
+# Columns of times: of peers the fastest of the algorithms whose names begin so.
 PEERS = {"cuSPARSE": "cusparse_spsv", "KK": "kokkos_kernels"}
 DROP_INS = {"drop-in": "sptrsv_drop_in", "values fixed": "sptrsv_drop_in_fixed"}
 
@@ -23,10 +23,6 @@ def add_options(parser):
 
 def us(row):
     return number(row, "solve_us") if row else math.nan
-
-
-def fastest(rows, accepts):
-    return min((row for row in rows if accepts(row["algorithm"])), key=us, default=None)
 
 
 def handle_of(row):
@@ -40,11 +36,10 @@ def handle_of(row):
 def lines_of(right):
     for matrix in dict.fromkeys(row["matrix"] for row in right):
         here = [row for row in right if row["matrix"] == matrix]
-        line = {"ours": fastest(here, lambda name: name == OURS)}
-        for title, prefix in PEERS.items():
-            line[title] = fastest(here, lambda name, p=prefix: name.startswith(p))
-        for title, algorithm in DROP_INS.items():
-            line[title] = fastest(here, lambda name, a=algorithm: name == a)
+        line = {title: min((row for row in here if row["algorithm"] == name or
+                            title in PEERS and row["algorithm"].startswith(name)),
+                           key=us, default=None)
+                for title, name in {"ours": OURS, **PEERS, **DROP_INS}.items()}
         if line["ours"]:
             yield line
 

@@ -84,11 +84,11 @@ def quantile(values, percent):
 
 
 def largest(values):
-    return max(known(values), default=math.nan)
+    return quantile(values, 100)
 
 
 def least(values):
-    return min(known(values), default=math.nan)
+    return quantile(values, 0)
 
 
 def small_regrets(systems):
@@ -97,13 +97,13 @@ def small_regrets(systems):
 
 
 def print_distribution(systems):
+    measures = {"regret": "regret", "analysis over cuSPARSE's": "analysis",
+                "cuSPARSE's solve over ours": "speedup", "solve over its floor": "floor"}
     rows = []
-    for name, measure in (("regret", "regret"), ("analysis over cuSPARSE's", "analysis"),
-                          ("cuSPARSE's solve over ours", "speedup"),
-                          ("solve over its floor", "floor")):
+    for name, measure in measures.items():
         values = known(getattr(s, measure) for s in systems)
-        rows.append([name, len(values), geometric_mean(values), least(values)] +
-                    [quantile(values, q) for q in QUANTILES])
+        rows.append([name, len(values), geometric_mean(values),
+                     *(quantile(values, q) for q in (0, *QUANTILES))])
     print_markdown(["", "systems", "mean", "least"] + ["%d %%" % q for q in QUANTILES], rows)
     print("Regret at most %.2f: %s of the systems.\n" % (REGRET_LIMIT, small_regrets(systems)))
 

@@ -304,6 +304,7 @@ TEST(TriangularSolver, AutomaticTakesTheFirstThatFits) {
       const auto free = system.make(options).report();
       std::size_t smallest = 0;
       int before = 0;
+      std::size_t candidates = 0;
       for (const double ratio : {0.5, 1., 1.4, 1.6, 1.8, 2., 2.5, 4., 30.}) {
         SCOPED_TRACE("ratio " + std::to_string(ratio));
         const auto allowed =
@@ -325,6 +326,7 @@ TEST(TriangularSolver, AutomaticTakesTheFirstThatFits) {
                                                                        : 2;
           EXPECT_GE(rank, before) << to_string(report.algorithm);
           before = rank;
+          candidates = report.candidates.size();
           for (const auto& candidate : report.candidates) {
             const bool is_last = &candidate == &report.candidates.back();
             EXPECT_EQ(candidate.ruled_out, !is_last);
@@ -345,7 +347,7 @@ TEST(TriangularSolver, AutomaticTakesTheFirstThatFits) {
         if (HasFailure()) return;
       }
       // A limit that all plans fit in changes nothing.
-      EXPECT_EQ(before, free.candidates.size());
+      EXPECT_EQ(candidates, free.candidates.size());
       EXPECT_GT(smallest, 0u) << "half the matrix was enough";
       // The number in the error is enough.
       options.max_plan_bytes = smallest;

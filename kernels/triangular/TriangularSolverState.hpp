@@ -269,9 +269,12 @@ class TriangularSolverState {
       if (merging) merging->findings().set_taken();
       return found;
     } catch (...) {
-      if (merging) merging->findings().clear(exec);
-      // The look may still read the caller's values.
+      // The look may still read the caller's values, whatever comes next.
       exec.fence();
+      if (merging) {
+        merging->findings().clear(exec);
+        exec.fence();
+      }
       throw;
     }
   }

@@ -116,9 +116,7 @@ class AlgorithmChoice {
       }
     }
     made.reset();
-    analysis.unmerged = {};
-    report.unmerged_rows = 0;
-    turns_ = 0;
+    forget_unmerged_rows();
     merge_at_most(levels / 2, why);
   }
 
@@ -143,6 +141,12 @@ class AlgorithmChoice {
   using Registration = AlgorithmRegistration<Scalar, ExecutionSpace>;
   using Candidate = Detail::Candidate<Scalar, ExecutionSpace>;
 
+  /// Those of an algorithm with more merged level sets.
+  void forget_unmerged_rows() {
+    selection_.analysis.unmerged = {};
+    selection_.report.unmerged_rows = 0;
+    turns_ = 0;
+  }
   /// Its order stays when a plan is forgotten.
   void use_last_resort() {
     if (selection_.analysis.require_order(selection_.exec))
@@ -180,8 +184,7 @@ class AlgorithmChoice {
     for (const auto& registration : registrations_) {
       if (!registration->supports(selection_.options)) continue;
       const std::string why = registration->why_suited(selection_);
-      if (!why.empty())
-        preferences_.push_back({registration.get(), why, false});
+      if (!why.empty()) preferences_.push_back({registration.get(), why});
     }
     const RuleChoice rule = choose_by_rule();
     prefer(rule.algorithm, rule.reason);
@@ -198,7 +201,7 @@ class AlgorithmChoice {
     for (const Preference& other : preferences_)
       if (other.registration == added) return;
     if (added->supports(selection_.options))
-      preferences_.push_back({added, why, false});
+      preferences_.push_back({added, why});
   }
   /// Whether the rule, which has chosen `sync_free`, prefers another algorithm
   /// if no more than `most` level sets are merged. That one comes next then,
@@ -209,9 +212,7 @@ class AlgorithmChoice {
       if (chosen.algorithm() != Algorithm::sync_free ||
           !selection_.is_automatic() || selection_.levels_are_named())
         return false;
-      selection_.analysis.unmerged = {};
-      selection_.report.unmerged_rows = 0;
-      turns_ = 0;
+      forget_unmerged_rows();
       selection_.limit_merging(most);
       const RuleChoice rule = choose_by_rule();
       Registration* const other = find(rule.algorithm);
@@ -221,8 +222,7 @@ class AlgorithmChoice {
       selection_.rule_out_all(chosen, why);
       const auto next =
           preferences_.begin() + static_cast<std::ptrdiff_t>(next_preference_);
-      preferences_.insert(next,
-                          {{other, rule.reason, true}, {&chosen, why, false}});
+      preferences_.insert(next, {{other, rule.reason, true}, {&chosen, why}});
       if (!next_candidate()) use_last_resort();
       selection_.instead = why + ", so that fewer level sets are merged";
       return true;

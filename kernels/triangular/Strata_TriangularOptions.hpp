@@ -28,7 +28,10 @@ enum class Algorithm {
   /// Sub-graphs in one launch; rows wait for the rows they need.
   sync_free_subgraphs,
   /// Diagonal blocks without entries inside, in the order of the rows.
-  blocks
+  blocks,
+  /// Tiles of up to 32 rows in one launch, each solved at once by the inverse
+  /// of its diagonal block.
+  tiles
 };
 
 namespace Detail {
@@ -37,7 +40,7 @@ template <>
 struct EnumeratorNames<Algorithm> {
   static constexpr const char* list[] = {
       "automatic", "substitution",        "level_sets", "subgraphs",
-      "sync_free", "sync_free_subgraphs", "blocks"};
+      "sync_free", "sync_free_subgraphs", "blocks",     "tiles"};
 };
 template <>
 struct AddedEnumerators<Algorithm> {

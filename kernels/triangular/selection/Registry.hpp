@@ -12,6 +12,7 @@
 #include <kernels/triangular/substitution/Registration.hpp>
 #include <kernels/triangular/sync_free/Registration.hpp>
 #include <kernels/triangular/sync_free_subgraphs/Registration.hpp>
+#include <kernels/triangular/tiles/Registration.hpp>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,7 +27,8 @@ struct AlgorithmList {};
 using LibraryAlgorithms =
     AlgorithmList<SubstitutionRegistration, LevelSetsRegistration,
                   SyncFreeRegistration, SyncFreeSubgraphsRegistration,
-                  SubgraphsRegistration, BlocksRegistration>;
+                  SubgraphsRegistration, BlocksRegistration,
+                  TilesRegistration>;
 
 /// Whether an enumerator has exactly one of these registrations.
 template <class... Registrations>

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ANALYSIS_TILES_MAKE_TILE_PLAN_HPP
+#define STRATA_ANALYSIS_TILES_MAKE_TILE_PLAN_HPP
+
+#include <Strata_DependencyGraph.hpp>
+#include <analysis/tiles/GrowTiles.hpp>
+#include <core/device/Launch.hpp>
+#include <core/matrix/PackValues.hpp>
+#include <core/memory/PlanStorage.hpp>
+#include <core/memory/ToDevice.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// A matrix as SolveTiles reads it: rows at places, in groups of tiles.
+template <class MemorySpace>
+struct TilePlan {
+  int num_rows = 0, num_tiles = 0, chain = 0;
+  std::int64_t num_slots = 0, num_inner = 0;
+  typename PlanStorage<MemorySpace>::Block storage;
+
+  Kokkos::View<TileGroup*, MemorySpace> group;
+  Kokkos::View<int*, MemorySpace> ticket;  // see TileOrder, and the end
+  // Of each place: the row of the matrix; the place in its tile; the places of
+  // its tile that it depends on; where its inner entries begin, and the end.
+  Kokkos::View<unsigned*, MemorySpace> row;
+  Kokkos::View<unsigned char*, MemorySpace> place_in_tile;
+  Kokkos::View<unsigned*, MemorySpace> ancestors;
+  Kokkos::View<std::int64_t*, MemorySpace> inner_map;
+  ValueIndex<MemorySpace> diagonal_value_index;
+  // Of each slot: the place of the unknown, -1 in padding; the value's index.
+  // Entry e of row r of a group goes to its thread (e / lanes) % warps, lane
+  // r * lanes + e % lanes, as `lanes` lanes of each of the warps that share the
+  // group add up a row.
+  Kokkos::View<int*, MemorySpace> dependency;
+  ValueIndex<MemorySpace> value_index;
+  // Of each inner entry: the place in the tile of its unknown.
+  Kokkos::View<unsigned char*, MemorySpace> inner_place;
+  ValueIndex<MemorySpace> inner_value_index;
+
+  std::size_t bytes() const {
+    return group.extent(0) * sizeof(TileGroup) +
+           (ticket.extent(0) + ancestors.extent(0) + dependency.extent(0)) * 4 +
+           place_in_tile.extent(0) + inner_place.extent(0) +
+           inner_map.extent(0) * 8 + value_index.bytes() +
+           inner_value_index.bytes();
+  }
+};
+
+/// The slot of entry e of row r of a group.
+KOKKOS_INLINE_FUNCTION std::int64_t slot_of(const TileGroup& group, int r,
+                                            int e, int warps) {
+  const int lanes = 1 << group.log_lanes;
+  const int sharing = group.of_team ? warps : 1;
+  const int turn = e / lanes;
+  return group.first_slot +
+         ((std::int64_t{turn / sharing} * sharing + turn % sharing) *
+              group.rows +
+          r) *
+             lanes +
+         e % lanes;
+}
+
+/// Puts the entries of the row at each place where a solve reads them.
+template <class MemorySpace>
+struct FillTileRows {
+  TilePlan<MemorySpace> plan;
+  DependencyGraph<MemorySpace> graph;
+  Kokkos::View<const int*, MemorySpace> vertex, place_of, group_of;
+  int warps;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const int v = vertex(p);
+    const TileGroup group = plan.group(group_of(p));
+    const int r = static_cast<int>(p) - group.first_row;
+    const int first = static_cast<int>(p) - plan.place_in_tile(p);
+    plan.row(p) = static_cast<unsigned>(graph.row_of(v));
+    plan.diagonal_value_index.set(p, graph.diagonal_value_index(v));
+    std::int64_t inner = plan.inner_map(p);
+    int e = 0;
+    for (std::int64_t k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
+      const int q = place_of(graph.entries(k));
+      if (q >= first && q < p) {
+        plan.inner_place(inner) = static_cast<unsigned char>(q - first);
+        plan.inner_value_index.set(inner++, graph.value_index(k));
+        continue;
+      }
+      const std::int64_t slot = slot_of(group, r, e++, warps);
+      plan.dependency(slot) = q;
+      plan.value_index.set(slot, graph.value_index(k));
+    }
+    const int share = (1 << group.log_lanes) * (group.of_team ? warps : 1);
+    for (; e < group.steps * share; ++e) {
+      const std::int64_t slot = slot_of(group, r, e, warps);
+      plan.dependency(slot) = -1;
+      plan.value_index.set(slot, -1);
+    }
+  }
+};
+
+/// Cost: a copy of the graph's pattern to the host and a pass over it there,
+/// then two passes on the device. Waits for `exec`.
+/// @param take  also takes what a solver keeps with the plan: take(storage,
+///              plan)
+template <class ExecutionSpace, class Take>
+TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
+    const ExecutionSpace& exec,
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    std::int64_t num_values, int warps, int most_steps, int most_width,
+    const Take& take) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const int n = graph.num_vertices;
+  exec.fence();
+  const Kokkos::HostSpace host;
+  const auto row_map = Kokkos::create_mirror_view_and_copy(host, graph.row_map);
+  const auto entries = Kokkos::create_mirror_view_and_copy(host, graph.entries);
+  const Tiles tiles = grow_tiles(n, row_map, entries);
+  const TileOrder order = order_tiles(tiles, warps, most_steps, most_width);
+  std::vector<int> place_of(n), group_of(n);
+  std::vector<unsigned char> place_in_tile(n);
+  std::vector<unsigned> ancestors(n);
+  std::vector<std::int64_t> inner_map(n + std::size_t{1});
+  for (std::size_t g = 0; g < order.groups.size(); ++g)
+    for (int r = 0; r < order.groups[g].rows; ++r)
+      group_of[order.groups[g].first_row + r] = static_cast<int>(g);
+  for (int p = 0; p < n; ++p) {
+    const int v = order.vertex[p];
+    place_of[v] = p;
+    place_in_tile[p] = tiles.place[v];
+    ancestors[p] = tiles.ancestors[v];
+    inner_map[p + 1] =
+        inner_map[p] + row_map(v + 1) - row_map(v) - tiles.outside_of[v];
+  }
+
+  TilePlan<Memory> plan;
+  plan.num_rows = n;
+  plan.num_tiles = tiles.count();
+  plan.chain = tiles.depths;
+  plan.num_slots = order.slots;
+  plan.num_inner = order.inner;
+  plan.storage = make_plan_storage<Memory>(
+      exec, "Strata::Tiles", [&](PlanStorage<Memory>& storage) {
+        const auto groups = static_cast<std::int64_t>(order.groups.size());
+        take(storage, plan);
+        storage.take(plan.group, groups);
+        storage.take(plan.inner_map, std::int64_t{n} + 1);
+        storage.take(plan.diagonal_value_index, n, num_values);
+        storage.take(plan.value_index, order.slots, num_values);
+        storage.take(plan.inner_value_index, inner_map[n], num_values);
+        storage.take(plan.ticket,
+                     static_cast<std::int64_t>(order.tickets.size()));
+        storage.take(plan.row, n);
+        storage.take(plan.ancestors, n);
+        storage.take(plan.dependency, order.slots);
+        storage.take(plan.place_in_tile, n);
+        storage.take(plan.inner_place, inner_map[n]);
+      });
+  const auto copy = [&](const auto& to, const auto& from) {
+    using Element = typename std::decay_t<decltype(from)>::value_type;
+    Kokkos::deep_copy(exec, to,
+                      Kokkos::View<const Element*, Kokkos::HostSpace,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                          from.data(), from.size()));
+  };
+  copy(plan.group, order.groups);
+  copy(plan.ticket, order.tickets);
+  copy(plan.place_in_tile, place_in_tile);
+  copy(plan.ancestors, ancestors);
+  copy(plan.inner_map, inner_map);
+  Kokkos::parallel_for(
+      "Strata::Tiles::fill", RangeOf<ExecutionSpace>(exec, 0, n),
+      FillTileRows<Memory>{
+          plan, graph,
+          to_device<int, Memory>("Strata::Tiles::vertex", order.vertex),
+          to_device<int, Memory>("Strata::Tiles::place_of", place_of),
+          to_device<int, Memory>("Strata::Tiles::group_of", group_of), warps});
+  exec.fence();
+  return plan;
+}
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_TILES_INVERT_TILES_HPP
+#define STRATA_KERNELS_TRIANGULAR_TILES_INVERT_TILES_HPP
+
+#include <analysis/tiles/MakeTilePlan.hpp>
+#include <core/scalar/Modulus.hpp>
+#include <core/scalar/RealPart.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Inverts the diagonal blocks of tiles, a team each group: what a solve
+/// multiplies with instead of going through a tile row by row. If an inverse
+/// would cost accuracy, the group keeps its entries, and solves go row by row.
+///
+/// Let L be the block of a tile with s rows, C its inverse, as computed column
+/// by column by forward substitution, and y = L x the right-hand side that a
+/// solve finds. Row i of L has t_i entries. Then L C - I is at most
+/// t_i eps |L| |C| in row i, a product C y adds t eps |C| |y|, and the residual
+/// of row i is at most (2 t_i + 1) eps (|L| |C| |y|)_i. As |y| <= |L| |x|, the
+/// contract of docs/accuracy.md holds for Accuracy::rowwise if
+///
+///     (2 t_i + 1) (|L| |C| |L| e)_i <= limit m (|L| e)_i
+///
+/// where e is the vector of ones and m the longest row of the matrix.
+template <class Scalar, class MemorySpace>
+struct InvertTiles {
+  TilePlan<MemorySpace> plan;
+  Kokkos::View<Scalar*, MemorySpace> inner;
+  Kokkos::View<int*, MemorySpace> inverted;  // of each group: 1, or 0
+  const Scalar* values;
+  bool conjugated;
+  /// Groups to leave as they are: all, as no rounding error may grow, or some
+  /// reciprocal overflows.
+  bool keep_all;
+  double longest_row;
+  /// A word in device memory: if it is not 0, the values are not to be used.
+  const int* invalid_flag;
+
+  /// Of 100, what the sums of outside entries leave.
+  static constexpr double limit = 98;
+  static constexpr int threads = 32, stride = most_tile_rows + 1;
+  static constexpr std::size_t scratch_bytes =
+      std::size_t{2} * most_tile_rows * stride * sizeof(Scalar) + 16 +
+      2 * most_tile_rows * sizeof(double) + sizeof(int);
+
+  /// A team's scratch: L, C, and vectors.
+  struct Block {
+    Scalar *l, *c;
+    double *sum, *product;
+    int* good;
+  };
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION static Block block_of(const Team& team) {
+    auto* at = static_cast<unsigned char*>(
+        team.team_scratch(0).get_shmem(static_cast<int>(scratch_bytes)));
+    at += (16 - reinterpret_cast<std::uintptr_t>(at) % 16) % 16;
+    constexpr int numbers = most_tile_rows * stride;
+    Block block;
+    block.l = reinterpret_cast<Scalar*>(at);
+    block.c = block.l + numbers;
+    block.sum = reinterpret_cast<double*>(block.c + numbers);
+    block.product = block.sum + most_tile_rows;
+    block.good = reinterpret_cast<int*>(block.product + most_tile_rows);
+    return block;
+  }
+  KOKKOS_INLINE_FUNCTION Scalar value(std::int64_t k) const {
+    const Scalar v = k < 0 ? Scalar(1) : values[k];
+    return conjugated ? conjugate(v) : v;
+  }
+
+  KOKKOS_INLINE_FUNCTION bool is_invalid() const {
+    return invalid_flag != nullptr && load_relaxed(invalid_flag) != 0;
+  }
+
+  /// Row r of L: column j of its tile at l[r * stride + j].
+  KOKKOS_INLINE_FUNCTION void read_row(const TileGroup& g, int r,
+                                       const Block& at) const {
+    const int p = g.first_row + r, own = plan.place_in_tile(p);
+    Scalar* const l = at.l + r * stride;
+    for (int j = 0; j < g.width; ++j) l[j] = Scalar(0);
+    double sum = 0;
+    for (std::int64_t k = plan.inner_map(p); k < plan.inner_map(p + 1); ++k) {
+      const Scalar v = value(plan.inner_value_index(k));
+      l[plan.inner_place(k)] = v;
+      sum += one_norm(v);
+    }
+    l[own] = is_invalid() ? not_a_number<Scalar>()
+                          : value(plan.diagonal_value_index(p));
+    at.sum[r] = sum + one_norm(l[own]);
+  }
+  /// The column of C that belongs to row r.
+  KOKKOS_INLINE_FUNCTION void solve_column(const TileGroup& g, int r,
+                                           const Block& at) const {
+    const int column = plan.place_in_tile(g.first_row + r), base = r - column;
+    for (int i = r; i < g.rows; ++i) {
+      const int row = i - base;
+      if (plan.place_in_tile(g.first_row + i) != row) break;  // the next tile
+      Scalar* const c = at.c + i * stride;
+      const Scalar* const l = at.l + i * stride;
+      if (!(plan.ancestors(g.first_row + i) >> column & 1u)) {
+        c[column] = Scalar(0);
+        continue;
+      }
+      Scalar sum(row == column ? 1 : 0);
+      for (int k = column; k < row; ++k)
+        sum -= l[k] * at.c[(base + k) * stride + column];
+      c[column] = sum / l[row];
+    }
+    for (int above = 0; above < column; ++above)
+      at.c[(base + above) * stride + column] = Scalar(0);
+  }
+  /// Sum over the tile's columns of |matrix(r, j)| of_column[base + j].
+  KOKKOS_INLINE_FUNCTION double times(const Scalar* matrix,
+                                      const double* of_column, int r,
+                                      int place) const {
+    double sum = 0;
+    for (int j = 0; j <= place; ++j)
+      sum += one_norm(matrix[r * stride + j]) * of_column[r - place + j];
+    return sum;
+  }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const TileGroup g = plan.group(team.league_rank());
+    const int rank = team.team_rank(), size = team.team_size();
+    const Block at = block_of(team);
+    const bool keeps = keep_all || is_invalid();
+    if (rank == 0) *at.good = keeps ? 0 : 1;
+    for (int r = rank; r < g.rows; r += size) read_row(g, r, at);
+    team.team_barrier();
+    if (!keeps) {
+      for (int r = rank; r < g.rows; r += size) solve_column(g, r, at);
+      team.team_barrier();
+      for (int r = rank; r < g.rows; r += size)
+        at.product[r] =
+            times(at.c, at.sum, r, plan.place_in_tile(g.first_row + r));
+      team.team_barrier();
+      for (int r = rank; r < g.rows; r += size) {
+        const int p = g.first_row + r, place = plan.place_in_tile(p);
+        const double bound = times(at.l, at.product, r, place);
+        const int entries = count_bits(plan.ancestors(p));
+        // Not so for numbers that are not finite, either.
+        if (!((2 * entries + 1) * bound <= limit * longest_row * at.sum[r]))
+          Kokkos::atomic_and(at.good, 0);
+      }
+      team.team_barrier();
+    }
+    const bool good = *at.good != 0;
+    if (rank == 0) inverted(team.league_rank()) = good ? 1 : 0;
+    const Scalar* const from = good ? at.c : at.l;
+    for (int r = rank; r < g.rows; r += size)
+      for (int j = 0; j < g.width; ++j)
+        inner(g.first_inner + std::int64_t{j} * g.rows + r) =
+            from[r * stride + j];
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_TILES_REGISTRATION_HPP
+#define STRATA_KERNELS_TRIANGULAR_TILES_REGISTRATION_HPP
+
+#include <kernels/triangular/selection/AlgorithmRegistration.hpp>
+#include <kernels/triangular/tiles/TilesAlgorithm.hpp>
+#include <memory>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+template <class Scalar, class ExecutionSpace>
+class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
+  using Base = AlgorithmRegistration<Scalar, ExecutionSpace>;
+
+ public:
+  using typename Base::Candidate;
+  using typename Base::Pointer;
+  using typename Base::Selection;
+  static constexpr Algorithm enumerator = Algorithm::tiles;
+
+  std::size_t least_bytes(const PlanSizes& sizes) const override {
+    return sizes.of_rows() + sizes.of_entries() +
+           2 * static_cast<std::size_t>(sizes.rows) * sizes.scalar_bytes;
+  }
+  Pointer make(Selection& selection, const Candidate&) override {
+    auto& report = selection.report;
+    const auto made = std::make_shared<TilesAlgorithm<Scalar, ExecutionSpace>>(
+        selection.exec, selection.analysis, selection.analysis.longest_row(),
+        selection.options.accuracy == Accuracy::rowwise);
+    report.subgraphs = made->num_tiles();
+    report.subgraph_levels = made->chain();
+    return made;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

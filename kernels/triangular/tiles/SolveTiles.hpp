@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_TILES_SOLVE_TILES_HPP
+#define STRATA_KERNELS_TRIANGULAR_TILES_SOLVE_TILES_HPP
+
+#include <analysis/tiles/MakeTilePlan.hpp>
+#include <core/device/Atomics.hpp>
+#include <core/device/Launch.hpp>
+#include <core/device/NotReady.hpp>
+#include <core/device/Warp.hpp>
+#include <core/matrix/MultiVectorRef.hpp>
+#include <kernels/triangular/sync_free/SyncFreeKernel.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// One right-hand side in one launch, tile by tile.
+///
+/// A group of tiles gathers the products of all its outside entries at once,
+/// which takes one trip through memory however many rows it has, as lanes poll
+/// the unknowns that are missing together. Then it multiplies by the inverses
+/// of the tiles' diagonal blocks, or goes through the tiles row by row where
+/// InvertTiles has kept their entries. A row that does not depend on another
+/// one of its tile takes nothing from it, whatever numbers there are: special
+/// values spread as in substitution.
+///
+/// Teams draw tickets as those of SyncFreeKernel do, with two value buffers and
+/// one counter used in the same way. A ticket is a group for each warp, or one
+/// group that all warps share: they add up a part of the outside entries each,
+/// and the first warp finishes the rows.
+///
+/// Why it can't deadlock, however few teams run at once. A ticket is drawn by a
+/// team that is already running and never suspended for good, and tickets are
+/// handed out in the order of the groups. Consider the first group that is not
+/// finished. The tickets before its own are finished, so its ticket has been
+/// drawn, or will be by a team that has finished all it had. Unknowns that it
+/// waits for are of tiles of lesser depth, which are in earlier groups, so they
+/// are final. The warps of a team meet at barriers between tickets, and inside
+/// of a group that they share. With one group a warp there is no barrier
+/// between its beginning and its end, so a warp may wait for another one's
+/// group, which is an earlier one. All warps of a shared group come to its
+/// barriers: each waits for nothing but earlier groups before.
+template <class Scalar, class ExecutionSpace>
+struct SolveTiles {
+  using Memory = typename ExecutionSpace::memory_space;
+  using Value = NotReady<Scalar>;
+  static constexpr bool awaits_previous = true;
+  static constexpr int width = lane_width<ExecutionSpace>;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
+  static constexpr int warps = team_size / width;
+  static constexpr int teams_per_multiprocessor = 3;
+  /// Entries that a lane keeps in registers together.
+  static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
+  /// Inner numbers of a row that a lane keeps, alone, and with a group that a
+  /// team shares.
+  static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : 32;
+  static constexpr int shared_columns = most_tile_rows / warps;
+  static constexpr int eager_turns = 32;
+
+  TilePlan<Memory> plan;
+  Kokkos::View<const Scalar*, Memory> value, inner;
+  Kokkos::View<const int*, Memory> inverted;
+  MultiVectorRef<const Scalar> b;
+  MultiVectorRef<Scalar> x;
+  Scalar* buffers;    // 2 * num_rows
+  unsigned* counter;  // tickets drawn in two solves
+  int num_tickets;
+
+  struct Batch {
+    int dependency[batch];
+    Scalar value[batch];
+  };
+  /// Where a solve publishes, and what it makes not ready.
+  struct Buffers {
+    Scalar *current, *other;
+  };
+  using Partial = Scalar[warps][most_tile_rows];
+
+  KOKKOS_INLINE_FUNCTION void load(Batch& entry, std::int64_t slot, int left,
+                                   int step) const {
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      const bool in = u < left;
+      entry.dependency[u] = in ? plan.dependency(slot) : -1;
+      entry.value[u] = in ? value(slot) : Scalar(0);
+      slot += step;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION static bool any_not_ready(const Scalar (&v)[batch]) {
+    bool any = false;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) any = any || Value::is_not_ready(v[u]);
+    return any;
+  }
+  KOKKOS_INLINE_FUNCTION static void add(const Batch& entry,
+                                         const Scalar* current, Scalar& sum) {
+    Scalar v[batch];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u)
+      v[u] = entry.dependency[u] >= 0
+                 ? Value::load(current + entry.dependency[u])
+                 : Scalar(0);
+    for (int turn = 0; lane_any(any_not_ready(v)); ++turn) {
+      if (turn > eager_turns) pause_while_waiting(turn);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (Value::is_not_ready(v[u]))
+          v[u] = Value::load(current + entry.dependency[u]);
+    }
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < batch; ++u) sum += entry.value[u] * v[u];
+  }
+  KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
+    for (int turn = 0;; ++turn) {
+      const bool waits = lane == 0 && Value::is_not_ready(Value::load(at));
+      if (!lane_any(waits)) break;
+      if (turn > eager_turns) pause_while_waiting(turn);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void publish(int place, std::int64_t row,
+                                      const Scalar& result,
+                                      const Buffers& to) const {
+    Value::publish(to.current + place, result);
+    x(row, 0) = result;
+    Value::reset(to.other + place);
+  }
+
+  /// The unknown of a lane's row, by substitution within its tile.
+  /// @param rest  what is left of the right-hand side
+  KOKKOS_INLINE_FUNCTION Scalar substitute(const TileGroup& g, int lane,
+                                           int place, unsigned ancestors,
+                                           Scalar rest) const {
+    const int row = lane < g.rows ? lane : 0;
+    const auto number = [&](int j) {
+      return inner(g.first_inner + std::int64_t{j} * g.rows + row);
+    };
+    Scalar result(0);
+    for (int j = 0; j < g.width; ++j) {
+      if (j == place) result = rest / number(j);
+      const Scalar known =
+          lane_read(result, (lane - place + j) % most_tile_rows);
+      if (j < place && (ancestors >> j & 1u)) rest -= number(j) * known;
+    }
+    return result;
+  }
+
+  /// A group of one warp, or the part of `warp` of a group that all share.
+  /// @param turn  as SyncFreeKernel::solve has it
+  template <bool shared, int columns, class Team, class Turn>
+  KOKKOS_INLINE_FUNCTION void solve(const Team& team, const TileGroup& g,
+                                    bool has_inverse, int warp, int lane,
+                                    const Buffers& to, const Turn& turn,
+                                    Partial* partial) const {
+    const int lanes = 1 << g.log_lanes, in_use = g.rows << g.log_lanes;
+    const int step = shared ? in_use * warps : in_use;
+    std::int64_t slot = g.first_slot + lane + (shared ? warp * in_use : 0);
+    int left = lane < in_use ? g.steps : 0;
+    Batch entry;
+    load(entry, slot, left, step);
+    const bool has_row = lane < g.rows;
+    const int p = g.first_row + lane;
+    const int first_column = shared ? warp * columns : 0;
+    int place = 0;
+    unsigned ancestors = 0;
+    std::int64_t row = 0;
+    Scalar number[columns];
+    if (has_row) {
+      place = plan.place_in_tile(p);
+      ancestors = plan.ancestors(p);
+      row = plan.row(p);
+    }
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < columns; ++u) {
+      const int j = first_column + u;
+      number[u] = has_row && j < g.width
+                      ? inner(g.first_inner + std::int64_t{j} * g.rows + lane)
+                      : Scalar(0);
+    }
+    turn.begin();
+    const Scalar right_hand_side = has_row ? b(row, 0) : Scalar(0);
+    turn.pass_on();
+    if (g.throttle >= 0) wait_for(to.current + g.throttle, lane);
+    Scalar sum(0);
+    for (int done = 0; done < g.steps; done += batch) {
+      Batch next;
+      left -= batch;
+      slot += std::int64_t{batch} * step;
+      if (done + batch < g.steps) load(next, slot, left, step);
+      add(entry, to.current, sum);
+      entry = next;
+    }
+    sum = lane_group_sum(sum, lanes);
+    if constexpr (shared) {
+      if (lane < in_use && lane % lanes == 0)
+        partial[0][warp][lane / lanes] = sum;
+      team.team_barrier();
+      sum = Scalar(0);
+      if (has_row) {
+        STRATA_IMPL_UNROLL
+        for (int w = 0; w < warps; ++w) sum += partial[0][w][lane];
+      }
+    } else {
+      sum = lane_read(sum, (lane << g.log_lanes) % most_tile_rows);
+    }
+    const Scalar rest = right_hand_side - sum;
+    if (!has_inverse) {
+      if (shared && warp > 0) return;
+      const Scalar result = substitute(g, lane, place, ancestors, rest);
+      if (has_row) publish(p, row, result, to);
+      return;
+    }
+    Scalar result(0);
+    const int base = lane - place + first_column;
+    ancestors >>= first_column;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < columns; ++u) {
+      const Scalar known = lane_read(rest, (base + u) % most_tile_rows);
+      if (ancestors >> u & 1u) result += number[u] * known;
+    }
+    if (shared && g.width > columns) {
+      partial[1][warp][lane] = result;
+      team.team_barrier();
+      if (warp > 0) return;
+      result = Scalar(0);
+      STRATA_IMPL_UNROLL
+      for (int w = 0; w < warps; ++w) result += partial[1][w][lane];
+    }
+    if (has_row && (!shared || warp == 0)) publish(p, row, result, to);
+  }
+
+  /// A group by a host's thread, one row after the other.
+  KOKKOS_INLINE_FUNCTION void solve_on_host(const TileGroup& g,
+                                            bool has_inverse,
+                                            const Buffers& to) const {
+    Scalar rest[most_tile_rows], result[most_tile_rows];
+    for (int r = 0; r < g.rows; ++r) {
+      const int p = g.first_row + r, place = plan.place_in_tile(p);
+      Scalar sum(0);
+      for (int e = 0; e < g.steps << g.log_lanes; ++e) {
+        const std::int64_t slot = slot_of(g, r, e, 1);
+        const int q = plan.dependency(slot);
+        if (q < 0) break;
+        wait_for(to.current + q, 0);
+        sum += value(slot) * Value::load(to.current + q);
+      }
+      const std::int64_t row = plan.row(p);
+      rest[r] = b(row, 0) - sum;
+      const Scalar* const known = has_inverse ? rest : result;
+      const auto number = [&](int j) {
+        return inner(g.first_inner + std::int64_t{j} * g.rows + r);
+      };
+      Scalar products(0);
+      for (int j = 0; j < place; ++j)
+        if (plan.ancestors(p) >> j & 1u)
+          products += number(j) * known[r - place + j];
+      result[r] = has_inverse ? products + number(place) * rest[r]
+                              : (rest[r] - products) / number(place);
+      publish(p, row, result[r], to);
+    }
+  }
+
+  template <class Team, class Turn>
+  KOKKOS_INLINE_FUNCTION void take(const Team& team, int ticket, int warp,
+                                   int lane, const Buffers& to,
+                                   const Turn& turn, Partial* partial) const {
+    const int first = plan.ticket(ticket), end = plan.ticket(ticket + 1);
+    if constexpr (width == 1) {
+      turn.begin();
+      turn.pass_on();
+      for (int k = first; k < end; ++k)
+        solve_on_host(plan.group(k), inverted(k) != 0, to);
+    } else {
+      const bool is_shared = plan.group(first).of_team != 0;
+      const int k = is_shared ? first : first + warp;
+      if (k >= end) return;
+      const TileGroup g = plan.group(k);
+      const bool has_inverse = inverted(k) != 0;
+      constexpr int few = 8;
+      if (is_shared)
+        solve<true, shared_columns>(team, g, has_inverse, warp, lane, to, turn,
+                                    partial);
+      else if (g.width <= few)
+        solve<false, few>(team, g, has_inverse, warp, lane, to, turn, partial);
+      else
+        solve<false, most_columns>(team, g, has_inverse, warp, lane, to, turn,
+                                   partial);
+    }
+  }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    using Turn = typename SyncFreeKernel<Scalar, ExecutionSpace,
+                                         false>::template Turn<Team>;
+    const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
+    const unsigned each = draws_of_solve(num_tickets, team.league_size());
+    const bool draws_on = team.league_size() < num_tickets;
+    // Two places, so that one barrier a ticket is enough.
+    STRATA_IMPL_TEAM_SHARED unsigned drawn[2];
+    alignas(16) STRATA_IMPL_TEAM_SHARED typename ScalarWords<Scalar>::Word
+        words[2 * sizeof(Partial) /
+              sizeof(typename ScalarWords<Scalar>::Word)];
+    auto* const partial = reinterpret_cast<Partial*>(words);
+    if (rank == 0) drawn[0] = fetch_increment_modulo(counter, 2 * each);
+    for (int number = 0;; ++number) {
+      team.team_barrier();
+      unsigned ticket = drawn[number % 2];
+      const bool odd = ticket >= each;
+      if (odd) ticket -= each;
+      if (ticket >= static_cast<unsigned>(num_tickets)) break;
+      const Buffers to{buffers + (odd ? plan.num_rows : 0),
+                       buffers + (odd ? 0 : plan.num_rows)};
+      Turn turn{team, number, drawn + (number + 1) % 2, 0, !draws_on};
+      if (rank == 0 && draws_on) {
+        turn.next = fetch_increment_modulo(counter, 2 * each);
+        turn.last =
+            turn.next - (odd ? each : 0) >= static_cast<unsigned>(num_tickets);
+      }
+      take(team, static_cast<int>(ticket), warp, lane, to, turn, partial);
+      if (!draws_on) break;
+    }
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

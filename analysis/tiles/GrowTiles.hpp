@@ -15,9 +15,9 @@ constexpr int most_tile_rows = 32;
 /// Tiles of vertices, and the chain of tiles: a tile of depth d needs unknowns
 /// of tiles of lesser depth only.
 struct Tiles {
-  std::vector<int> depth;          ///< of each tile
-  std::vector<int> size;           ///< its vertices
-  std::vector<int> longest;        ///< outside entries of its longest row
+  std::vector<int> depth;             ///< of each tile
+  std::vector<int> size;              ///< its vertices
+  std::vector<int> longest;           ///< outside entries of its longest row
   std::vector<std::int64_t> outside;  ///< outside entries of all its rows
   /// Of each vertex: its tile; its place in it; the places of the vertices of
   /// the tile that it depends on, directly or not, itself included, as bits;
@@ -90,8 +90,7 @@ Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries) {
     unsigned ancestors = 1u << place;
     if (joins)
       for (auto k = begin; k < end; ++k)
-        if (t.tile_of[entries(k)] == tile)
-          ancestors |= t.ancestors[entries(k)];
+        if (t.tile_of[entries(k)] == tile) ancestors |= t.ancestors[entries(k)];
     t.outside_of[v] = joins ? outside : static_cast<int>(end - begin);
     t.longest[tile] = std::max(t.longest[tile], t.outside_of[v]);
     t.outside[tile] += t.outside_of[v];
@@ -115,8 +114,9 @@ struct TileGroup {
   /// Base-2 logarithm of the lanes that add up a row.
   int log_lanes;
   int of_team;  ///< 1: the warps of a team share the outside entries
-  /// Warps wait for this place before they ask for anything else; -1: they
-  /// don't.
+  int depth;    ///< of the tiles
+  /// Of some tile a few depths before, or -1: warps wait for this place before
+  /// they ask for their last entries.
   int throttle;
 };
 
@@ -166,9 +166,9 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
           g.rows + t.size[k] > most_tile_rows)
         break;
       const int longer = std::max(longest, t.longest[k]);
-      if (g.rows > 0 && (longer > most_steps ||
-                         wastes_slots(g.rows + t.size[k], longer,
-                                      outside + t.outside[k])))
+      if (g.rows > 0 &&
+          (longer > most_steps ||
+           wastes_slots(g.rows + t.size[k], longer, outside + t.outside[k])))
         break;
       longest = longer;
       outside += t.outside[k];
@@ -188,9 +188,9 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
     order.inner += std::int64_t{g.width} * g.rows;
     if (static_cast<int>(first_of_depth.size()) == depth)
       first_of_depth.push_back(row);
-    g.throttle = depth >= throttle_depths
-                     ? first_of_depth[depth - throttle_depths]
-                     : -1;
+    g.depth = depth;
+    g.throttle =
+        depth >= throttle_depths ? first_of_depth[depth - throttle_depths] : -1;
     const auto place = static_cast<int>(order.groups.size());
     if (light == 0 || g.of_team || light == warps) {
       order.tickets.push_back(place);

@@ -68,6 +68,7 @@ struct FillTileRows {
   DependencyGraph<MemorySpace> graph;
   Kokkos::View<const int*, MemorySpace> vertex, place_of, group_of;
   int warps;
+  static constexpr int gaps = 8;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const int v = vertex(p);
@@ -76,24 +77,41 @@ struct FillTileRows {
     const int first = static_cast<int>(p) - plan.place_in_tile(p);
     plan.row(p) = static_cast<unsigned>(graph.row_of(v));
     plan.diagonal_value_index.set(p, graph.diagonal_value_index(v));
-    std::int64_t inner = plan.inner_map(p);
-    int e = 0;
-    for (std::int64_t k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
+    const std::int64_t begin = graph.row_map(v), end = graph.row_map(v + 1);
+    // Entries by how many depths before their own tile they lead to: those that
+    // are there last come last, after the padding.
+    int place_of_gap[gaps] = {};
+    const auto gap_of = [&](int q) {
+      const int gap = group.depth - plan.group(group_of(q)).depth;
+      return gap < gaps ? gaps - gap : 0;
+    };
+    const auto is_inner = [&](int q) { return q >= first && q < p; };
+    int outside = 0;
+    for (std::int64_t k = begin; k < end; ++k) {
       const int q = place_of(graph.entries(k));
-      if (q >= first && q < p) {
+      if (is_inner(q)) continue;
+      ++outside;
+      for (int gap = gap_of(q) + 1; gap < gaps; ++gap) ++place_of_gap[gap];
+    }
+    const int share = (1 << group.log_lanes) * (group.of_team ? warps : 1);
+    const int padding = group.steps * share - outside;
+    for (int e = 0; e < padding; ++e) {
+      const std::int64_t slot = slot_of(group, r, e, warps);
+      plan.dependency(slot) = -1;
+      plan.value_index.set(slot, -1);
+    }
+    std::int64_t inner = plan.inner_map(p);
+    for (std::int64_t k = begin; k < end; ++k) {
+      const int q = place_of(graph.entries(k));
+      if (is_inner(q)) {
         plan.inner_place(inner) = static_cast<unsigned char>(q - first);
         plan.inner_value_index.set(inner++, graph.value_index(k));
         continue;
       }
-      const std::int64_t slot = slot_of(group, r, e++, warps);
+      const std::int64_t slot =
+          slot_of(group, r, padding + place_of_gap[gap_of(q)]++, warps);
       plan.dependency(slot) = q;
       plan.value_index.set(slot, graph.value_index(k));
-    }
-    const int share = (1 << group.log_lanes) * (group.of_team ? warps : 1);
-    for (; e < group.steps * share; ++e) {
-      const std::int64_t slot = slot_of(group, r, e, warps);
-      plan.dependency(slot) = -1;
-      plan.value_index.set(slot, -1);
     }
   }
 };

@@ -13,7 +13,7 @@
 namespace Strata {
 namespace Detail {
 
-/// One right-hand side in one launch, tile by tile.
+/// Right-hand sides in one launch, tile by tile.
 ///
 /// A group of tiles gathers the products of all its outside entries at once,
 /// which takes one trip through memory however many rows it has, as lanes poll
@@ -26,28 +26,32 @@ namespace Detail {
 /// Teams draw tickets as those of SyncFreeKernel do, with two value buffers and
 /// one counter used in the same way. A ticket is a group for each warp, or one
 /// group that all warps share: they add up a part of the outside entries each,
-/// and the first warp finishes the rows.
+/// and the first warp finishes the rows. No ticket is drawn ahead: its group
+/// may have much to gather, and the team's own may have long to wait. Each
+/// right-hand side has tickets and buffers of its own, and those of all are
+/// handed out in turn: chains of few tiles leave room for each other.
 ///
 /// Why it can't deadlock, however few teams run at once. A ticket is drawn by a
 /// team that is already running and never suspended for good, and tickets are
 /// handed out in the order of the groups. Consider the first group that is not
 /// finished. The tickets before its own are finished, so its ticket has been
 /// drawn, or will be by a team that has finished all it had. Unknowns that it
-/// waits for are of tiles of lesser depth, which are in earlier groups, so they
-/// are final. The warps of a team meet at barriers between tickets, and inside
-/// of a group that they share. With one group a warp there is no barrier
-/// between its beginning and its end, so a warp may wait for another one's
-/// group, which is an earlier one. All warps of a shared group come to its
-/// barriers: each waits for nothing but earlier groups before.
+/// waits for are of tiles of lesser depth, which are in earlier groups of the
+/// same right-hand side, so they are final. The warps of a team meet at
+/// barriers between tickets, and inside of a group that they share. With one
+/// group a warp there is no barrier between its beginning and its end, so a
+/// warp may wait for another one's group, which is an earlier one. All warps of
+/// a shared group come to its barriers: each waits for nothing but earlier
+/// groups before.
 template <class Scalar, class ExecutionSpace>
 struct SolveTiles {
   using Memory = typename ExecutionSpace::memory_space;
   using Value = NotReady<Scalar>;
   static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;
-  static constexpr int team_size = is_gpu<ExecutionSpace> ? 128 : 1;
+  static constexpr int team_size = is_gpu<ExecutionSpace> ? 256 : 1;
   static constexpr int warps = team_size / width;
-  static constexpr int teams_per_multiprocessor = 3;
+  static constexpr int teams_per_multiprocessor = 1;
   /// Entries that a lane keeps in registers together.
   static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
   /// Inner numbers of a row that a lane keeps, alone, and with a group that a
@@ -61,9 +65,10 @@ struct SolveTiles {
   Kokkos::View<const int*, Memory> inverted;
   MultiVectorRef<const Scalar> b;
   MultiVectorRef<Scalar> x;
-  Scalar* buffers;    // 2 * num_rows
+  Scalar* buffers;    // 2 * num_rows for each column
   unsigned* counter;  // tickets drawn in two solves
-  int num_tickets;
+  int columns;        // that there are buffers for
+  int solved;         // of these; the others' buffers are kept in step
 
   struct Batch {
     int dependency[batch];
@@ -72,6 +77,7 @@ struct SolveTiles {
   /// Where a solve publishes, and what it makes not ready.
   struct Buffers {
     Scalar *current, *other;
+    int column;
   };
   using Partial = Scalar[warps][most_tile_rows];
 
@@ -91,8 +97,12 @@ struct SolveTiles {
     for (int u = 0; u < batch; ++u) any = any || Value::is_not_ready(v[u]);
     return any;
   }
+  /// Waits for the unknowns of a batch and adds the products.
+  /// @param polls_one  of what is missing the warp asks for the last one only,
+  ///                   until that is there: it has more to do before it is due
   KOKKOS_INLINE_FUNCTION static void add(const Batch& entry,
-                                         const Scalar* current, Scalar& sum) {
+                                         const Scalar* current, int lane,
+                                         bool polls_one, Scalar& sum) {
     Scalar v[batch];
     STRATA_IMPL_UNROLL
     for (int u = 0; u < batch; ++u)
@@ -100,7 +110,16 @@ struct SolveTiles {
                  ? Value::load(current + entry.dependency[u])
                  : Scalar(0);
     for (int turn = 0; lane_any(any_not_ready(v)); ++turn) {
-      if (turn > eager_turns) pause_while_waiting(turn);
+      if (polls_one && turn == 0) {
+        int last = -1;
+        STRATA_IMPL_UNROLL
+        for (int u = 0; u < batch; ++u)
+          if (Value::is_not_ready(v[u]) && entry.dependency[u] > last)
+            last = entry.dependency[u];
+        wait_for(current + lane_max(static_cast<unsigned>(last + 1)) - 1, lane);
+      } else if (turn > eager_turns) {
+        pause_while_waiting(turn);
+      }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
         if (Value::is_not_ready(v[u]))
@@ -120,7 +139,7 @@ struct SolveTiles {
                                       const Scalar& result,
                                       const Buffers& to) const {
     Value::publish(to.current + place, result);
-    x(row, 0) = result;
+    x(row, to.column) = result;
     Value::reset(to.other + place);
   }
 
@@ -144,11 +163,12 @@ struct SolveTiles {
   }
 
   /// A group of one warp, or the part of `warp` of a group that all share.
-  /// @param turn  as SyncFreeKernel::solve has it
-  template <bool shared, int columns, class Team, class Turn>
+  /// @param begin  to be called when the loads of the plan are under way,
+  ///               before any other
+  template <bool shared, int columns, class Team, class Begin>
   KOKKOS_INLINE_FUNCTION void solve(const Team& team, const TileGroup& g,
                                     bool has_inverse, int warp, int lane,
-                                    const Buffers& to, const Turn& turn,
+                                    const Buffers& to, const Begin& begin,
                                     Partial* partial) const {
     const int lanes = 1 << g.log_lanes, in_use = g.rows << g.log_lanes;
     const int step = shared ? in_use * warps : in_use;
@@ -175,19 +195,21 @@ struct SolveTiles {
                       ? inner(g.first_inner + std::int64_t{j} * g.rows + lane)
                       : Scalar(0);
     }
-    turn.begin();
-    const Scalar right_hand_side = has_row ? b(row, 0) : Scalar(0);
-    turn.pass_on();
-    if (g.throttle >= 0) wait_for(to.current + g.throttle, lane);
+    begin();
+    const Scalar right_hand_side = has_row ? b(row, to.column) : Scalar(0);
     Scalar sum(0);
-    for (int done = 0; done < g.steps; done += batch) {
-      Batch next;
-      left -= batch;
-      slot += std::int64_t{batch} * step;
-      if (done + batch < g.steps) load(next, slot, left, step);
-      add(entry, to.current, sum);
-      entry = next;
+    if constexpr (shared) {
+      for (int done = batch; done < g.steps; done += batch) {
+        Batch next;
+        left -= batch;
+        slot += std::int64_t{batch} * step;
+        load(next, slot, left, step);
+        add(entry, to.current, lane, true, sum);
+        entry = next;
+      }
     }
+    if (g.throttle >= 0) wait_for(to.current + g.throttle, lane);
+    add(entry, to.current, lane, false, sum);
     sum = lane_group_sum(sum, lanes);
     if constexpr (shared) {
       if (lane < in_use && lane % lanes == 0)
@@ -208,14 +230,16 @@ struct SolveTiles {
       if (has_row) publish(p, row, result, to);
       return;
     }
-    Scalar result(0);
+    // Four sums, as an addition waits for the one before.
+    Scalar sums[4] = {Scalar(0), Scalar(0), Scalar(0), Scalar(0)};
     const int base = lane - place + first_column;
     ancestors >>= first_column;
     STRATA_IMPL_UNROLL
     for (int u = 0; u < columns; ++u) {
       const Scalar known = lane_read(rest, (base + u) % most_tile_rows);
-      if (ancestors >> u & 1u) result += number[u] * known;
+      if (ancestors >> u & 1u) sums[u % 4] += number[u] * known;
     }
+    Scalar result = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     if (shared && g.width > columns) {
       partial[1][warp][lane] = result;
       team.team_barrier();
@@ -238,12 +262,12 @@ struct SolveTiles {
       for (int e = 0; e < g.steps << g.log_lanes; ++e) {
         const std::int64_t slot = slot_of(g, r, e, 1);
         const int q = plan.dependency(slot);
-        if (q < 0) break;
+        if (q < 0) continue;
         wait_for(to.current + q, 0);
         sum += value(slot) * Value::load(to.current + q);
       }
       const std::int64_t row = plan.row(p);
-      rest[r] = b(row, 0) - sum;
+      rest[r] = b(row, to.column) - sum;
       const Scalar* const known = has_inverse ? rest : result;
       const auto number = [&](int j) {
         return inner(g.first_inner + std::int64_t{j} * g.rows + r);
@@ -258,14 +282,22 @@ struct SolveTiles {
     }
   }
 
-  template <class Team, class Turn>
+  template <class Team, class Begin>
   KOKKOS_INLINE_FUNCTION void take(const Team& team, int ticket, int warp,
                                    int lane, const Buffers& to,
-                                   const Turn& turn, Partial* partial) const {
+                                   const Begin& begin, Partial* partial) const {
     const int first = plan.ticket(ticket), end = plan.ticket(ticket + 1);
+    if (to.column >= solved) {
+      begin();
+      for (int k = first + warp; k < end; k += warps) {
+        const TileGroup g = plan.group(k);
+        for (int r = lane; r < g.rows; r += width)
+          Value::reset(to.other + g.first_row + r);
+      }
+      return;
+    }
     if constexpr (width == 1) {
-      turn.begin();
-      turn.pass_on();
+      begin();
       for (int k = first; k < end; ++k)
         solve_on_host(plan.group(k), inverted(k) != 0, to);
     } else {
@@ -276,45 +308,47 @@ struct SolveTiles {
       const bool has_inverse = inverted(k) != 0;
       constexpr int few = 8;
       if (is_shared)
-        solve<true, shared_columns>(team, g, has_inverse, warp, lane, to, turn,
+        solve<true, shared_columns>(team, g, has_inverse, warp, lane, to, begin,
                                     partial);
       else if (g.width <= few)
-        solve<false, few>(team, g, has_inverse, warp, lane, to, turn, partial);
+        solve<false, few>(team, g, has_inverse, warp, lane, to, begin, partial);
       else
-        solve<false, most_columns>(team, g, has_inverse, warp, lane, to, turn,
+        solve<false, most_columns>(team, g, has_inverse, warp, lane, to, begin,
                                    partial);
     }
   }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    using Turn = typename SyncFreeKernel<Scalar, ExecutionSpace,
-                                         false>::template Turn<Team>;
     const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
-    const unsigned each = draws_of_solve(num_tickets, team.league_size());
-    const bool draws_on = team.league_size() < num_tickets;
-    // Two places, so that one barrier a ticket is enough.
+    const int tickets = (static_cast<int>(plan.ticket.extent(0)) - 1) * columns;
+    const unsigned each = draws_of_solve(tickets, team.league_size());
+    const bool draws_on = team.league_size() < tickets;
+    // Two places, so that one barrier for each ticket is enough.
     STRATA_IMPL_TEAM_SHARED unsigned drawn[2];
     alignas(16) STRATA_IMPL_TEAM_SHARED typename ScalarWords<Scalar>::Word
-        words[2 * sizeof(Partial) /
-              sizeof(typename ScalarWords<Scalar>::Word)];
+        words[2 * sizeof(Partial) / sizeof(typename ScalarWords<Scalar>::Word)];
     auto* const partial = reinterpret_cast<Partial*>(words);
-    if (rank == 0) drawn[0] = fetch_increment_modulo(counter, 2 * each);
     for (int number = 0;; ++number) {
+      if (rank == 0)
+        drawn[number % 2] = fetch_increment_modulo(counter, 2 * each);
       team.team_barrier();
       unsigned ticket = drawn[number % 2];
       const bool odd = ticket >= each;
       if (odd) ticket -= each;
-      if (ticket >= static_cast<unsigned>(num_tickets)) break;
-      const Buffers to{buffers + (odd ? plan.num_rows : 0),
-                       buffers + (odd ? 0 : plan.num_rows)};
-      Turn turn{team, number, drawn + (number + 1) % 2, 0, !draws_on};
-      if (rank == 0 && draws_on) {
-        turn.next = fetch_increment_modulo(counter, 2 * each);
-        turn.last =
-            turn.next - (odd ? each : 0) >= static_cast<unsigned>(num_tickets);
-      }
-      take(team, static_cast<int>(ticket), warp, lane, to, turn, partial);
+      if (ticket >= static_cast<unsigned>(tickets)) break;
+      const int column = static_cast<int>(ticket % columns);
+      Scalar* const of_column =
+          buffers + std::int64_t{2} * column * plan.num_rows;
+      const Buffers to{of_column + (odd ? plan.num_rows : 0),
+                       of_column + (odd ? 0 : plan.num_rows), column};
+      const auto begin = [&] {
+        if (number > 0) return;
+        await_previous(team);
+        if (!draws_on && rank == 0) release_next(team);
+      };
+      take(team, static_cast<int>(ticket / columns), warp, lane, to, begin,
+           partial);
       if (!draws_on) break;
     }
   }

@@ -24,27 +24,43 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  public:
   using typename Base::Memory;
 
+  /// @param columns     right-hand sides that share a launch
   /// @param may_invert  rounding errors may grow as Accuracy::rowwise allows
   TilesAlgorithm(const ExecutionSpace& exec,
                  const TriangularAnalysis<ExecutionSpace>& analysis,
-                 std::int64_t longest_row, bool may_invert)
+                 int columns, std::int64_t longest_row, bool may_invert)
       : longest_row_(double(longest_row)), may_invert_(may_invert) {
     plan_ = make_tile_plan(
         exec, analysis.graph, analysis.num_values, Solve::warps, Solve::batch,
         Solve::most_columns,
         [&](PlanStorage<Memory>& storage, const TilePlan<Memory>& plan) {
-          storage.take(buffers_, std::int64_t{2} * plan.num_rows);
           storage.take(value_, plan.num_slots);
           storage.take(inner_, plan.num_inner);
         });
     inverted_ = make_unfilled<decltype(inverted_)>(
         "Strata::Tiles::inverted",
         static_cast<std::int64_t>(plan_.group.extent(0)));
-    counter_ = make_unfilled<decltype(counter_)>("Strata::Tiles::counter", 1);
-    tickets_ = static_cast<int>(plan_.ticket.extent(0)) - 1;
     this->set_rows(plan_.row, plan_.diagonal_value_index, analysis.conjugated,
                    Kokkos::View<Scalar*, Memory>());
-    reset_workspace(exec);
+    one_.columns = 1;
+    many_.columns = columns > 1 ? columns : 0;
+    take_workspace(exec);
+  }
+
+  /// Right-hand sides that may share a launch: `wanted`, or fewer, as many as
+  /// `bytes` of buffers suffice for, and tickets have numbers for.
+  static int capacity(std::int64_t rows, int wanted, std::size_t bytes) {
+    if constexpr (!is_gpu<ExecutionSpace>) return 1;
+    constexpr int most = 32;
+    constexpr std::int64_t most_tickets = std::int64_t{1} << 30;
+    int columns = std::min(wanted, most);
+    while (columns > 1 && (buffer_bytes(rows, columns) > bytes ||
+                           columns * rows > most_tickets))
+      columns /= 2;
+    return columns;
+  }
+  static std::size_t buffer_bytes(std::int64_t rows, int columns) {
+    return 2 * static_cast<std::size_t>(rows) * columns * sizeof(Scalar);
   }
 
   int num_tiles() const { return plan_.num_tiles; }
@@ -53,40 +69,62 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
-    if (tickets_ == 0) return;
-    const int teams = std::min(
-        tickets_, Solve::teams_per_multiprocessor * num_multiprocessors(exec));
-    for (std::int64_t c = 0; c < columns; ++c)
+    if (plan_.num_rows == 0) return;
+    const std::int64_t tickets =
+        static_cast<std::int64_t>(plan_.ticket.extent(0)) - 1;
+    for (std::int64_t c = 0; c < columns;) {
+      const Workspace& work =
+          columns - c > 1 && many_.columns > 1 ? many_ : one_;
+      const auto solved =
+          static_cast<int>(std::min<std::int64_t>(work.columns, columns - c));
+      const auto teams = static_cast<int>(std::min<std::int64_t>(
+          tickets * work.columns,
+          Solve::teams_per_multiprocessor * num_multiprocessors(exec)));
       run_teams<Solve::teams_per_multiprocessor, Solve::team_size>(
           "Strata::Triangular::solve::tiles", exec, teams,
           Solve{plan_, value_, inner_, inverted_, b.from(c), x.from(c),
-                buffers_.data(), counter_.data(), tickets_});
+                work.buffers.data(), work.counter.data(), work.columns,
+                solved});
+      c += solved;
+    }
   }
 
   std::shared_ptr<const Base> with_workspace(
       const ExecutionSpace& exec) const override {
     const auto made = std::make_shared<TilesAlgorithm>(*this);
-    made->buffers_ = make_unfilled<decltype(buffers_)>(
-        exec, "Strata::Tiles::buffers", std::int64_t{2} * plan_.num_rows);
-    made->counter_ = make_unfilled<decltype(counter_)>(
-        exec, "Strata::Tiles::counter", 1);
-    made->reset_workspace(exec);
+    made->take_workspace(exec);
     return made;
   }
   std::size_t workspace_bytes() const override {
-    return buffers_.extent(0) * sizeof(Scalar) + sizeof(unsigned);
+    return buffer_bytes(plan_.num_rows, one_.columns + many_.columns) +
+           2 * sizeof(unsigned);
   }
 
  private:
+  /// Of solves with one right-hand side, or with several: each counts its own.
+  struct Workspace {
+    Kokkos::View<Scalar*, Memory> buffers;
+    Kokkos::View<unsigned*, Memory> counter;
+    int columns = 0;
+  };
   /// As if there had been no solve.
-  void reset_workspace(const ExecutionSpace& exec) const {
-    Kokkos::parallel_for(
-        "Strata::Tiles::reset",
-        RangeOf<ExecutionSpace>(
-            exec, 0,
-            std::max<std::int64_t>(
-                1, static_cast<std::int64_t>(buffers_.extent(0)))),
-        ResetWorkspace<Scalar, Memory>{{buffers_}, counter_});
+  void take_workspace(const ExecutionSpace& exec) {
+    workspace_ = make_plan_storage<Memory>(
+        exec, "Strata::Tiles::workspace", [&](PlanStorage<Memory>& storage) {
+          for (Workspace* work : {&one_, &many_})
+            storage.take(work->buffers,
+                         std::int64_t{2} * plan_.num_rows * work->columns);
+          for (Workspace* work : {&one_, &many_})
+            storage.take(work->counter, 1);
+        });
+    for (const Workspace* work : {&one_, &many_})
+      Kokkos::parallel_for(
+          "Strata::Tiles::reset",
+          RangeOf<ExecutionSpace>(
+              exec, 0,
+              std::max<std::int64_t>(
+                  1, static_cast<std::int64_t>(work->buffers.extent(0)))),
+          ResetWorkspace<Scalar, Memory>{{work->buffers}, work->counter});
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,
             const int* invalid_flag) override {
@@ -99,16 +137,16 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         Invert::scratch_bytes);
   }
   std::size_t entry_bytes() const override {
-    return plan_.bytes() + (inverted_.extent(0) + counter_.extent(0)) * 4 +
-           (buffers_.extent(0) + value_.extent(0) + inner_.extent(0)) *
-               sizeof(Scalar);
+    return plan_.bytes() + inverted_.extent(0) * sizeof(int) +
+           (value_.extent(0) + inner_.extent(0)) * sizeof(Scalar) +
+           workspace_bytes();
   }
 
   TilePlan<Memory> plan_;
-  Kokkos::View<Scalar*, Memory> buffers_, value_, inner_;
+  Kokkos::View<Scalar*, Memory> value_, inner_;
   Kokkos::View<int*, Memory> inverted_;
-  Kokkos::View<unsigned*, Memory> counter_;
-  int tickets_ = 0;
+  Workspace one_, many_;
+  typename PlanStorage<Memory>::Block workspace_;
   double longest_row_;
   bool may_invert_;
 };

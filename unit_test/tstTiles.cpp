@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How rows become tiles, and solves of tiles whose inverses are not used:
+// everything else that a solver does is in tstTriangularSolver*.
+#include <analysis/tiles/GrowTiles.hpp>
+
+#include "RowwiseAccuracy.hpp"
+#include "TestGraphs.hpp"
+#include "TriangularSolverCases.hpp"
+
+namespace Strata {
+namespace SolverTest {
+namespace {
+
+using Detail::grow_tiles;
+using Detail::most_tile_rows;
+using Detail::order_tiles;
+using Detail::TileGroup;
+using Detail::TileOrder;
+using Detail::Tiles;
+using TestGraphs::Graph;
+
+Tiles tiles_of(const Graph& graph) {
+  return grow_tiles(graph.num_vertices, graph.row_map, graph.entries);
+}
+
+std::vector<std::pair<std::string, Graph>> graphs() {
+  std::vector<std::pair<std::string, Graph>> all;
+  for (unsigned seed = 1; seed <= 6; ++seed)
+    all.push_back(
+        {"random " + std::to_string(seed),
+         TestGraphs::random_graph(700, 0.5 * seed * seed, 700, seed)});
+  for (unsigned seed = 1; seed <= 3; ++seed)
+    all.push_back({"band " + std::to_string(seed),
+                   TestGraphs::random_graph(900, 6.0, 40, seed)});
+  std::vector<std::set<int>> dense(130), star(300), none(70);
+  for (int v = 0; v < 130; ++v)
+    for (int u = 0; u < v; ++u) dense[v].insert(u);
+  for (int u = 0; u < 299; ++u) star[299].insert(u);
+  all.push_back({"dense", TestGraphs::make_graph(dense)});
+  all.push_back({"star", TestGraphs::make_graph(star)});
+  all.push_back({"no entries", TestGraphs::make_graph(none)});
+  all.push_back({"empty", TestGraphs::make_graph({})});
+  return all;
+}
+
+TEST(Tiles, dependencies_outside_are_of_lesser_depth) {
+  for (const auto& [name, graph] : graphs()) {
+    SCOPED_TRACE(name);
+    const Tiles t = tiles_of(graph);
+    std::vector<int> size(t.count(), 0);
+    std::vector<std::vector<int>> rows(t.count());
+    int depths = 0;
+    for (int v = 0; v < graph.num_vertices; ++v) {
+      const int tile = t.tile_of[v];
+      EXPECT_EQ(t.place[v], size[tile]++) << v;
+      rows[tile].push_back(v);
+      depths = std::max(depths, t.depth[tile] + 1);
+      int outside = 0;
+      unsigned ancestors = 1u << t.place[v];
+      for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
+        const int u = graph.entries(k);
+        if (t.tile_of[u] == tile) {
+          ancestors |= t.ancestors[u];
+          continue;
+        }
+        ++outside;
+        EXPECT_LT(t.depth[t.tile_of[u]], t.depth[tile]) << u << " of " << v;
+      }
+      EXPECT_EQ(t.outside_of[v], outside) << v;
+      EXPECT_EQ(t.ancestors[v], ancestors) << v;
+      EXPECT_LE(outside, t.longest[tile]);
+    }
+    EXPECT_EQ(t.depths, depths);
+    for (int k = 0; k < t.count(); ++k) {
+      EXPECT_EQ(t.size[k], size[k]);
+      EXPECT_LE(size[k], most_tile_rows);
+    }
+  }
+}
+
+/// A chain of tiles is at most as long as one of rows, and a 32nd of it if all
+/// rows are one after the other.
+TEST(Tiles, chains_are_short) {
+  std::vector<std::set<int>> path(1000);
+  for (int v = 1; v < 1000; ++v) path[v].insert(v - 1);
+  EXPECT_EQ(tiles_of(TestGraphs::make_graph(path)).depths, 32);
+  for (const auto& [name, graph] : graphs()) {
+    SCOPED_TRACE(name);
+    std::vector<int> level(graph.num_vertices, 0);
+    int levels = 0;
+    for (int v = 0; v < graph.num_vertices; ++v) {
+      for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k)
+        level[v] = std::max(level[v], level[graph.entries(k)] + 1);
+      levels = std::max(levels, level[v] + 1);
+    }
+    EXPECT_LE(tiles_of(graph).depths, levels);
+  }
+}
+
+TEST(Tiles, groups_hold_whole_tiles_in_order_of_depth) {
+  for (const auto& [name, graph] : graphs())
+    for (const int warps : {1, 4}) {
+      SCOPED_TRACE(name + ", warps " + std::to_string(warps));
+      const Tiles t = tiles_of(graph);
+      constexpr int most_steps = 8, most_width = 16;
+      const TileOrder order = order_tiles(t, warps, most_steps, most_width);
+      ASSERT_EQ(int(order.vertex.size()), graph.num_vertices);
+      auto sorted = order.vertex;
+      std::sort(sorted.begin(), sorted.end());
+      for (int v = 0; v < graph.num_vertices; ++v) ASSERT_EQ(sorted[v], v);
+      int row = 0, depth = 0;
+      std::int64_t slot = 0, inner = 0;
+      for (const TileGroup& g : order.groups) {
+        EXPECT_EQ(g.first_row, row);
+        EXPECT_EQ(g.first_slot, slot);
+        EXPECT_EQ(g.first_inner, inner);
+        ASSERT_GT(g.rows, 0);
+        ASSERT_LE(g.rows << g.log_lanes, most_tile_rows);
+        const int share = (1 << g.log_lanes) * (g.of_team ? warps : 1);
+        for (int r = 0; r < g.rows; ++r) {
+          const int v = order.vertex[row + r], tile = t.tile_of[v];
+          EXPECT_GE(t.depth[tile], depth);
+          depth = t.depth[tile];
+          EXPECT_LE(t.outside_of[v], g.steps * share);
+          EXPECT_LE(t.size[tile], g.width);
+          // All of the tile, row by row.
+          EXPECT_EQ(t.tile_of[order.vertex[row + r - t.place[v]]], tile);
+          EXPECT_LE(r - t.place[v] + t.size[tile], g.rows);
+        }
+        if (g.throttle >= 0) {
+          EXPECT_LT(t.depth[t.tile_of[order.vertex[g.throttle]]], depth);
+        }
+        if (!g.of_team && warps > 1) {
+          EXPECT_LE(g.width, most_width);
+        }
+        row += g.rows;
+        slot += std::int64_t{g.steps} * share * g.rows;
+        inner += std::int64_t{g.width} * g.rows;
+      }
+      EXPECT_EQ(row, graph.num_vertices);
+      EXPECT_EQ(slot, order.slots);
+      EXPECT_EQ(inner, order.inner);
+      // Padding takes no more than twice the entries, and some.
+      EXPECT_LE(order.slots,
+                2 * graph.num_edges() +
+                    (256 + 32 * 4 * warps) * std::int64_t(order.groups.size()));
+      // A ticket is one shared group, or one for each warp at most.
+      ASSERT_EQ(order.tickets.back(), int(order.groups.size()));
+      for (std::size_t k = 0; k + 1 < order.tickets.size(); ++k) {
+        const int first = order.tickets[k], end = order.tickets[k + 1];
+        ASSERT_LT(first, end);
+        EXPECT_LE(end - first, warps);
+        for (int g = first; g < end; ++g)
+          EXPECT_TRUE(!order.groups[g].of_team || end - first == 1);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace SolverTest
+}  // namespace Strata

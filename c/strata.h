@@ -40,11 +40,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The version that this header belongs to, as major * 10000 + minor * 100 +
- * patch. Until 1.0, another minor version may change the interface. */
 #define STRATA_VERSION_MAJOR 0
 #define STRATA_VERSION_MINOR 1
 #define STRATA_VERSION_PATCH 0
+/** The version that this header belongs to, as major * 10000 + minor * 100 +
+ * patch. Until 1.0, another minor version may change the interface. */
 #define STRATA_VERSION                                         \
   (STRATA_VERSION_MAJOR * 10000 + STRATA_VERSION_MINOR * 100 + \
    STRATA_VERSION_PATCH)
@@ -114,7 +114,8 @@ enum {
 typedef int strata_index;
 enum { STRATA_INT32 = 0, STRATA_INT64 = 1 };
 
-/** Where arrays are. In a library without CUDA, device memory is host memory. */
+/** Where arrays are. In a library without CUDA, device memory is host memory.
+ */
 typedef int strata_memory;
 enum { STRATA_HOST = 0, STRATA_DEVICE = 1 };
 
@@ -150,11 +151,7 @@ enum {
 
 /** Krylov methods: the first for Hermitian positive definite matrices. */
 typedef int strata_method;
-enum {
-  STRATA_CONJUGATE_GRADIENT = 0,
-  STRATA_GMRES = 1,
-  STRATA_BICGSTAB = 2
-};
+enum { STRATA_CONJUGATE_GRADIENT = 0, STRATA_GMRES = 1, STRATA_BICGSTAB = 2 };
 
 /** How a solve by a Krylov method ended. */
 typedef int strata_krylov_status;
@@ -163,7 +160,8 @@ enum {
   STRATA_MAX_ITERATIONS = 1,
   /** GMRES or BiCGStab: A is singular, or close to that. */
   STRATA_BREAKDOWN = 2,
-  /** Conjugate gradients: A, or the preconditioner, is not positive definite. */
+  /** Conjugate gradients: A, or the preconditioner, is not positive definite.
+   */
   STRATA_INDEFINITE_MATRIX = 3,
   STRATA_INDEFINITE_PRECONDITIONER = 4,
   STRATA_NOT_FINITE = 5,
@@ -237,8 +235,8 @@ int64_t strata_last_error_row(void);
  *   `take_triangle` (0 or 1), as in Strata::TriangularOptions;
  * - factorisations: `fill_level` (the k of ILU(k)), `transpose` (0 or 1),
  *   `shift`, `small_pivot_threshold`, `symmetry_tolerance` (reals), `precision`
- *   (text: working, single), `order` (text: natural, coloured, automatic), as in
- *   Strata::IncompleteFactorizationOptions;
+ *   (text: working, single), `order` (text: natural, coloured, automatic), as
+ * in Strata::IncompleteFactorizationOptions;
  * - Krylov methods: `relative_tolerance`, `absolute_tolerance`,
  *   `divergence_tolerance` (reals), `max_iterations`, `iterations_ahead`,
  *   `restart` (GMRES), `max_new_starts` (BiCGStab), `launches` (conjugate
@@ -325,7 +323,9 @@ strata_status strata_triangular_solve(strata_triangular solver, const void* b,
 
 /** New values of a matrix with the analysed pattern. Waits.
  * @returns STRATA_ERROR_PATTERN_MISMATCH, STRATA_ERROR_ZERO_DIAGONAL,
- *   STRATA_ERROR_SCALING, STRATA_ERROR_MEMORY: the old values stay
+ *   STRATA_ERROR_SCALING, STRATA_ERROR_MEMORY: the old values stay; if a launch
+ *   fails later, none do, and solves return STRATA_ERROR_HANDLE until an update
+ *   succeeds
  *
  * Cost: passes over pattern and values; no analysis. */
 strata_status strata_triangular_update_values(strata_triangular solver,
@@ -458,14 +458,18 @@ strata_status strata_krylov_create(strata_krylov* solver, strata_matrix matrix,
  *   that the method has converged
  * @param iterations their number; may be NULL
  * @param residual_norm 2-norm of b - A x; may be NULL
- * @param stream where the work is enqueued */
+ * @param stream where the work is enqueued
+ * @returns STRATA_ERROR_OPTION for a preconditioner of other types,
+ *   STRATA_ERROR_ALIAS before x is written; STRATA_ERROR_MEMORY, after which x
+ *   is some iterate */
 strata_status strata_krylov_solve(strata_krylov solver,
                                   strata_factorization preconditioner,
                                   const void* b, void* x,
                                   strata_krylov_status* status, int* iterations,
                                   double* residual_norm, void* stream);
 
-/** New values on the same pattern. The preconditioner is a handle of its own. */
+/** New values on the same pattern. The preconditioner is a handle of its own.
+ */
 strata_status strata_krylov_update_values(strata_krylov solver,
                                           strata_matrix matrix, void* stream);
 strata_status strata_krylov_destroy(strata_krylov solver);

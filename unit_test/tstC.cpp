@@ -400,6 +400,7 @@ TYPED_TEST(C, EnqueuesValues) {
     Triangular solver;
     ASSERT_OK(strata_triangular_create(&solver, passed, STRATA_LOWER,
                                        STRATA_NON_UNIT, options, nullptr));
+    EXPECT_OK(strata_options_set_integer(options, "fill_level", 1));
     Factors factors;
     ASSERT_OK(strata_factorization_create(
         &factors, passed, STRATA_INCOMPLETE_LU, options, nullptr));

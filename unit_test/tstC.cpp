@@ -32,11 +32,12 @@ constexpr strata_scalar scalar_of() {
 }
 template <class Scalar>
 Scalar narrow(Wide v) {
-  if constexpr (std::is_floating_point<Scalar>::value)
+  if constexpr (std::is_floating_point<Scalar>::value) {
     return static_cast<Scalar>(v.real());
-  else
+  } else {
     return Scalar(static_cast<RealOf<Scalar>>(v.real()),
                   static_cast<RealOf<Scalar>>(v.imag()));
+  }
 }
 template <class Scalar>
 Scalar random_scalar() {

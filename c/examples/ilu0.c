@@ -63,8 +63,8 @@ static void multiply(const csr* A, const double* x, double* y) {
 }
 
 /* A factor as a triangular solver, as one csrsv2Info_t and its analysis. */
-static strata_triangular solver_with(strata_factorization ilu,
-                                     strata_uplo uplo, int n) {
+static strata_triangular solver_with(strata_factorization ilu, strata_uplo uplo,
+                                     int n) {
   int64_t entries;
   check(strata_factorization_entries(ilu, uplo, &entries));
   int* const row_map = allocate((size_t)n + 1, sizeof(int));

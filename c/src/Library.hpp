@@ -145,12 +145,13 @@ void with_types(strata_scalar scalar, bool on_device, const Take& take) {
   const auto with_space = [&](auto zero, auto space) {
     using Scalar = decltype(zero);
     using Space = decltype(space);
-    if constexpr (!Strata::Detail::library_has_space<Space>)
-      missing("memory", Space::name(), "Strata_SPACES");
-    else if constexpr (!Strata::Detail::library_has_scalar<Scalar>)
-      missing("scalar", "this type", "Strata_SCALARS");
-    else
+    constexpr bool has_space = Strata::Detail::library_has_space<Space>;
+    constexpr bool has_scalar = Strata::Detail::library_has_scalar<Scalar>;
+    if (!has_space) missing("memory", Space::name(), "Strata_SPACES");
+    if (!has_scalar) missing("scalar", "this type", "Strata_SCALARS");
+    if constexpr (has_space && has_scalar) {
       take(zero, space);
+    }
   };
   const auto with_scalar = [&](auto zero) {
     if constexpr (has_device) {

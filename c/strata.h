@@ -33,8 +33,8 @@
  * process run one after the other. On a GPU, the work of several streams
  * overlaps, but a solver has one workspace: give each stream a solver of its
  * own, which strata_triangular_share() and strata_factorization_share() make.
- * With Kokkos before 3.5 and OpenMP, only the thread that initialised Kokkos
- * may call.
+ * With Kokkos before 3.5 and OpenMP, the thread that has initialised Kokkos has
+ * to call strata_initialize() before other threads call.
  */
 
 #include <stddef.h>

@@ -358,8 +358,11 @@ TYPED_TEST(C, UpdatesATriangularSolver) {
   for (const Form& form : all_forms()) {
     auto A = random_matrix<TypeParam>(n, Shape::lower);
     Triangular solver, other;
+    OptionSet options;
+    EXPECT_OK(strata_options_create(&options));
+    EXPECT_OK(strata_options_set_integer(options, "enqueue_updates", 1));
     ASSERT_OK(strata_triangular_create(&solver, Passed<TypeParam>(A, form),
-                                       STRATA_LOWER, STRATA_NON_UNIT, nullptr,
+                                       STRATA_LOWER, STRATA_NON_UNIT, options,
                                        nullptr));
     ASSERT_OK(strata_triangular_share(solver, &other, nullptr));
     for (auto& value : A.values) value *= TypeParam(RealOf<TypeParam>(-1.5));
@@ -379,6 +382,12 @@ TYPED_TEST(C, UpdatesATriangularSolver) {
     EXPECT_OK(strata_triangular_update_pattern(
         solver, Passed<TypeParam>(B, form), nullptr));
     EXPECT_LE(error_of_triangle<TypeParam>(other, B, form.memory),
+              tolerance<TypeParam>);
+    auto C = B;
+    for (auto& value : C.values) value *= TypeParam(2);
+    const Buffer<TypeParam> doubled(form.memory, C.values);
+    EXPECT_OK(strata_triangular_enqueue_values(other, doubled.data(), nullptr));
+    EXPECT_LE(error_of_triangle<TypeParam>(solver, C, form.memory),
               tolerance<TypeParam>);
     EXPECT_FAILS(strata_triangular_update_pattern(
                      solver,
@@ -1184,40 +1193,50 @@ TEST_F(Handles, OptionsAreChecked) {
                STRATA_ERROR_OPTION, "shift: ");
 }
 
-TEST_F(Handles, ServeThreads) {
-  const auto b_of = [&](int thread) {
-    return std::vector<double>(n, thread + 1);
+TEST(CThreads, HaveSolversAndTextsOfTheirOwn) {
+  const int n = 2000;
+  const auto A = random_matrix<double>(n, Shape::lower);
+  OptionSet options;
+  EXPECT_OK(strata_options_create(&options));
+  // By teams of all threads of Kokkos.
+  EXPECT_OK(strata_options_set_text(options, "algorithm", "sync_free"));
+  const Passed<double> passed(A);
+  Triangular solver;
+  ASSERT_OK(strata_triangular_create(&solver, passed, STRATA_LOWER,
+                                     STRATA_NON_UNIT, options, nullptr));
+  const auto solve = [&](strata_triangular with, int thread,
+                         std::vector<double>& x) {
+    const std::vector<double> b(n, thread + 1);
+    return strata_triangular_solve(with, b.data(), n, x.data(), n, 1,
+                                   STRATA_COLUMN_MAJOR, nullptr);
   };
-  std::vector<std::vector<double>> wanted;
-  for (int t = 0; t < 4; ++t) {
-    wanted.emplace_back(n);
-    EXPECT_OK(strata_triangular_solve(solver, b_of(t).data(), n,
-                                      wanted.back().data(), n, 1,
-                                      STRATA_COLUMN_MAJOR, nullptr));
-  }
+  std::vector<std::vector<double>> wanted(4, std::vector<double>(n));
+  for (int t = 0; t < 4; ++t)
+    EXPECT_OK(solve(solver, t, wanted[static_cast<std::size_t>(t)]));
   std::vector<int> wrong(4);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      for (int round = 0; round < 50; ++round) {
-        std::vector<double> got(n);
+      int& count = wrong[static_cast<std::size_t>(t)];
+      for (int round = 0; round < 20; ++round) {
+        std::vector<double> x(n);
         strata_triangular own = nullptr;
-        if (strata_triangular_share(solver, &own, nullptr) != STRATA_SUCCESS ||
-            strata_triangular_solve(own, b_of(t).data(), n, got.data(), n, 1,
-                                    STRATA_COLUMN_MAJOR,
-                                    nullptr) != STRATA_SUCCESS ||
-            strata_triangular_destroy(own) != STRATA_SUCCESS ||
-            got != wanted[static_cast<std::size_t>(t)])
-          ++wrong[static_cast<std::size_t>(t)];
-        // Each thread has its own text.
-        (void)strata_triangular_solve(own, nullptr, -t - 100, nullptr, n, 1, 0,
-                                      nullptr);
-        (void)strata_triangular_solve(solver, nullptr, -t - 100, nullptr, n, 1,
-                                      0, nullptr);
-        if (std::string(strata_last_error())
-                .find("ldb: is -" + std::to_string(t + 100)) ==
-            std::string::npos)
-          ++wrong[static_cast<std::size_t>(t)];
+        if (round % 2 == 0) {
+          count += strata_triangular_share(solver, &own, nullptr) != 0;
+        } else {
+          count +=
+              strata_triangular_create(&own, passed, STRATA_LOWER,
+                                       STRATA_NON_UNIT, options, nullptr) != 0;
+        }
+        count += solve(own, t, x) != 0;
+        count += x != wanted[static_cast<std::size_t>(t)];
+        count += strata_triangular_destroy(own) != 0;
+        count += strata_triangular_solve(solver, nullptr, -t - 100, nullptr, n,
+                                         1, STRATA_COLUMN_MAJOR,
+                                         nullptr) != STRATA_ERROR_SIZE_MISMATCH;
+        const std::string text = "ldb: is " + std::to_string(-t - 100);
+        count +=
+            std::string(strata_last_error()).find(text) == std::string::npos;
       }
     });
   for (auto& thread : threads) thread.join();

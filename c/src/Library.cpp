@@ -34,6 +34,25 @@ bool was_finalized() { return kokkos_has_ended || Kokkos::is_finalized(); }
 bool was_finalized() { return kokkos_has_ended; }
 #endif
 
+#if defined(KOKKOS_ENABLE_OPENMP) && KOKKOS_VERSION < 30500
+// These releases dispatch from the thread that started them alone: what tells
+// it from others is a variable of each thread.
+Kokkos::Impl::OpenMPExec* of_the_starting_thread = nullptr;
+void note_starting_thread() {
+  if (!of_the_starting_thread)
+    of_the_starting_thread = Kokkos::Impl::t_openmp_instance;
+}
+void forget_starting_thread() { of_the_starting_thread = nullptr; }
+void let_this_thread_dispatch() {
+  if (of_the_starting_thread)
+    Kokkos::Impl::t_openmp_instance = of_the_starting_thread;
+}
+#else
+void note_starting_thread() {}
+void forget_starting_thread() {}
+void let_this_thread_dispatch() {}
+#endif
+
 #if defined(KOKKOS_ENABLE_CUDA)
 struct Streams {
   std::unordered_map<void*, Kokkos::Cuda> instances;
@@ -170,10 +189,12 @@ void initialize() {
 #endif
     started_here = true;
   }
+  note_starting_thread();
   if (hook_is_set) return;
   Kokkos::push_finalize_hook([] {
     const std::lock_guard<std::recursive_mutex> lock(work_mutex);
     release_all();
+    forget_starting_thread();
     kokkos_has_ended = true;
   });
   hook_is_set = true;
@@ -186,6 +207,7 @@ void finalize() {
 }
 
 Work::Work() : lock_(work_mutex) {
+  let_this_thread_dispatch();
 #if defined(KOKKOS_ENABLE_CUDA)
   // A program may use another GPU than Kokkos.
   if (cudaGetDevice(&device_) != cudaSuccess) device_ = -1;

@@ -2,10 +2,22 @@
 """Tables for docs/petsc.md from the lines of petscstrata_bench.
 
 The first tables are measured: times, and how many times faster strata is than each
-peer. The last one is a model, from measured costs, of one iteration on many GPUs; the
-page says how it is made. It wants lines of 1 rank, and lines of 2 ranks at two values
-of n, for the costs of a halo. Wrong answers are marked, and the exit status is 1 where
-one is strata's."""
+peer. The last one is a model, from measured costs, of one iteration on many GPUs. It
+wants lines of 1 rank, and lines of 2 ranks at two values of n, for the costs of a halo.
+Wrong answers are marked, and the exit status is 1 where one is strata's.
+
+An iteration of PETSc's conjugate gradients is a MatSolve, a MatMult, three reductions and
+three vector updates. On P GPUs, each with a box of n^3 points, it takes
+
+    t(P) = s + m + 3 d + 3 u                  the GPU's own work
+         + h0 + f(P) 8 n^2 / h1               halo: copies to and from the host
+         + (f(P) - 1) a + 3 ceil(log2 P) a    messages of more faces, reductions
+         + f(P) 8 n^2 / w                     network, for more GPUs than a host has
+
+with the times s, m, d and u of MatSolve, MatMult, VecDot and VecAXPY of a box, h0 of a
+halo without data, h1 bytes per second of a face, and at most f(P) faces with neighbours.
+The latency a of a message and the network bandwidth w per GPU are assumed (--latency,
+--bandwidth)."""
 import math
 from collections import namedtuple
 

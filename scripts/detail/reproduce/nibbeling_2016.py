@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block back substitution: section 4.4 of Nibbeling (2016)."""
-from common import Document, ratio, text_of
+from common import ratio, text_of
 from nibbeling_numbers import (ANALYSIS, MATRICES, MULTIPLY, SAME_PATTERN, SOLVE,
                                VECTORS, find_matrices, name_in_thesis, pair, shown,
                                where_to_get)
 from page import Panel
 
-DOCUMENT = Document(
-    number="000", authors="J. Nibbeling", year=2016,
-    title="Implementation of a Parallel Back Substitution Solver on GPUs",
-    kind="bachelor's thesis, Leiden University",
-    programs=("strata_perf_spmv", "strata_perf_sptrsv"))
+NUMBER, TITLE = "000", "Nibbeling 2016"
+PROGRAMS = ("strata_perf_spmv", "strata_perf_sptrsv")
 
 # What the thesis does to its matrices: level scheduling, then the U of an ILU(0).
 FACTOR = {"factor": "ilu0-u", "reorder": "level"}
@@ -101,7 +98,6 @@ def products(run, systems, found):
 
 
 def section_4_4_1(run, page, systems, found):
-    page.section("Section 4.4.1: products with the ELL kernels")
     by = {}
     for row in products(run, systems, found):
         by.setdefault((row["matrix"], int(row["vectors"])), {})[
@@ -116,102 +112,80 @@ def section_4_4_1(run, page, systems, found):
                      ratio(peer, blocks), thesis, cusparse,
                      ratio(thesis, ell)])
         lines.setdefault(shown(name), {})[vectors] = ratio(peer, blocks)
-    page.text("""y = U x, milliseconds. `blocks` is the ELL storage of the algorithm
-      `blocks`, a thread a row; `ELL` is one ELL of the whole matrix, the thesis's
-      storage, where each row takes as much as the longest; `SELL` is the library's own
-      choice. The peer is %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
-        "the fastest of cuSPARSE's" if run.on_gpu else "Kokkos Kernels"))
-    page.table(["matrix", "vectors", "blocks", "ELL", "SELL", "peer",
-                "peer over blocks", "thesis", "its cuSPARSE", "thesis over ELL"],
+    page.put(product_peer="the fastest of cuSPARSE's" if run.on_gpu else "Kokkos Kernels")
+    page.table("products", ["matrix", "vectors", "blocks", "ELL", "SELL", "peer",
+                            "peer over blocks", "thesis", "its cuSPARSE", "thesis over ELL"],
                rows)
     page.figure("products", [Panel("the peer's time over that of blocks", lines, x="vectors",
-                                   y="ratio", unit="", levels={"": 1})],
-                "Products of ELL blocks beside the peer's; above the dotted line they "
-                "are faster.")
-    weakest(page, lines)
+                                   y="ratio", unit="", levels={"": 1})])
+    page.notes("weakest", weakest(lines))
     return {name_in_thesis(name) for name, _ in by} & set(MULTIPLY)
 
 
-def weakest(page, lines):
+def weakest(lines):
     """Remarks on the matrix whose product by blocks is slowest, beside the peer's."""
     slower, name, vectors = max(((1 / r, name, k) for name, points in lines.items()
                                  for k, r in points.items() if r), default=(0, "", 0))
-    if slower > 1:
-        worst = max(MATRICES, key=lambda m: MATRICES[m][3])
-        ratios = [ratio(*pair(MULTIPLY, worst, k)) for k in VECTORS]
-        page.note("Products by blocks are weakest on %s with %d %s: %s times the peer's "
-                  "time. In a product one thread does all of a row. The thesis says the same of "
-                  "its kernel: on %s, which has the longest rows, it takes %s to %s times "
-                  "cuSPARSE's time." % (
-                      name, vectors, "vector" if vectors == 1 else "vectors",
-                      text_of(slower), worst, text_of(min(ratios)),
-                      text_of(max(ratios))))
+    worst = max(MATRICES, key=lambda m: MATRICES[m][3])
+    ratios = [ratio(*pair(MULTIPLY, worst, k)) for k in VECTORS]
+    return ["Products by blocks are weakest on %s with %d %s: %s times the peer's time. In a "
+            "product one thread does all of a row. The thesis says the same of its kernel: on "
+            "%s, which has the longest rows, it takes %s to %s times cuSPARSE's time." % (
+                name, vectors, "vector" if vectors == 1 else "vectors", text_of(slower),
+                worst, text_of(min(ratios)), text_of(max(ratios)))] * (slower > 1)
 
 
 def section_4_4_2(run, page, systems):
-    page.section("Section 4.4.2: totals of analysis and solves")
     peers = ("cusparse",) if run.on_gpu else ("serial", "kokkos_kernels_tp1")
     results = {k: run.rows("sptrsv", "solves_%d" % k, systems=systems, **FACTOR, rhs=k,
                            algorithms=("blocks", *peers)) for k in vectors_of(run)}
-    page.text("""x = U^-1 b for all vectors at once, with the analysis. The peer is
-      %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
-        "the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
-        "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis"))
-    page.table(HEADER, list(totals(results)))
+    page.put(solve_peer="the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
+             "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis")
+    page.table("solves", HEADER, list(totals(results)))
     lines = {}
     for name, vectors, ours, peer, _ in compare(results):
         if ours and peer:
             lines.setdefault(shown(name), {})[vectors] = total_us(peer) / total_us(ours)
     page.figure("totals", [Panel("the peer's total over ours", lines, x="vectors",
-                                 y="ratio", unit="", levels={"": 1})],
-                "Totals of analysis and solves; above the dotted line ours are smaller.")
+                                 y="ratio", unit="", levels={"": 1})])
     return results
 
 
 def section_4_4_3(page, results):
-    page.section("Section 4.4.3: analysis")
     rows = []
     for name, _, ours, peer, _ in compare({1: results[1]}):
         thesis, cusparse = (ANALYSIS.get(name_in_thesis(name)) or (None, None))[:2]
         mine = 1e-3 * float(ours["analysis_us"]) if ours else None
         rows.append([shown(name), mine, 1e-3 * float(peer["analysis_us"]) if peer else None,
                      thesis, cusparse, ratio(thesis, mine)])
-    page.text("""Milliseconds. The thesis finds its blocks on the host; ours are found on
-      the device, and the storage is filled as well.""")
-    page.table(["matrix", "ours", "peer", "thesis, its blocks", "its cuSPARSE",
-                "thesis over ours"], rows)
+    page.table("analysis", ["matrix", "ours", "peer", "thesis, its blocks", "its cuSPARSE",
+                            "thesis over ours"], rows)
 
 
 def reproduce(run, page):
     systems, found, missing = sources(run)
-    page.text("""The thesis takes the U of an incomplete LU factorisation after level
-      scheduling, and solves with diagonal blocks stored in ELL.""")
-    if missing:
-        page.note("Matrices of the thesis that were not measured: %s. Put NAME.mtx or "
-                  "NAME.mtx.gz into a folder and name it with `--matrices`." % ", ".join(
-                      "[%s](%s)" % (name, where_to_get(name)) for name in missing))
+    page.notes("missing", [
+        "Matrices of the thesis that were not measured: %s. Put NAME.mtx or NAME.mtx.gz into a "
+        "folder and name it with `--matrices`." % ", ".join(
+            "[%s](%s)" % (name, where_to_get(name)) for name in missing)] * bool(missing))
     multiplied = section_4_4_1(run, page, systems, found)
     results = section_4_4_2(run, page, systems)
     section_4_4_3(page, results)
 
-    page.section("Table 4.1 beside ours")
-    page.text("""The thesis's order of level sets, where each block is a level set, is ours
-      where the number of rows and of level sets agrees.""")
     known = {name: ours for name, _, ours, _, _ in compare({1: results[1]})
              if ours and name_in_thesis(name) in MATRICES}
     rows = [[shown(name), MATRICES[name_in_thesis(name)][1], int(ours["rows"]),
              MATRICES[name_in_thesis(name)][2], int(ours["levels"]),
              "yes" if as_the_thesis(ours) else "no"] for name, ours in known.items()]
     if rows:
-        page.table(["matrix", "rows, thesis", "rows", "blocks, thesis", "level sets",
-                    "the same"], rows)
+        page.table("table_4_1", ["matrix", "rows, thesis", "rows", "blocks, thesis",
+                                 "level sets", "the same"], rows)
     else:
-        page.text("None of the thesis's matrices was at hand.")
+        page.put(table_4_1="None of the thesis's matrices was at hand.")
     most = vectors_of(run)[-1]
     wins = [(name, ratio(total_us(peer), total_us(ours)))
             for name, vectors, ours, peer, _ in compare(results)
             if vectors == most and ours and peer]
-    page.section("The claims beside ours")
     thesis_wins = [name for name in SOLVE
                    if pair(SOLVE, name, most)[0] < pair(SOLVE, name, most)[1]]
     of_thesis = [(name, r) for name, r in wins if name in known]
@@ -230,21 +204,7 @@ def reproduce(run, page):
          "%d of %d" % (sum(float(o["analysis_us"]) < float(p["analysis_us"])
                            for _, _, o, p, _ in compare({1: results[1]})
                            if o and p), len(wins)))])
-    page.sizes("%d of the thesis's %d matrices, of which section 4.4.1 has %d of %d; the "
-               "others are made by the gallery" % (
-                   len(known), len(MATRICES), len(multiplied), len(MULTIPLY)))
-    page.differs([
-        "The thesis solves its vectors in CUDA streams of their own. Ours are solved in one "
-        "launch for each run of blocks.",
-        "The thesis pads all rows to the longest one of the matrix, as the column ELL does. "
-        "`blocks` sorts the rows of a block by length, cuts them into chunks of at most 32, and "
-        "pads those of a chunk to its longest one.",
-        "Narrow blocks that follow each other share a launch here. The thesis launches two "
-        "kernels a block.",
-        "The thesis adds the analysis on the host to solves on the device and leaves the "
-        "transfers out. Ours is on the device as a whole.",
-        "The thesis does not say how it multiplies by several vectors. Here they are columns "
-        "of one array."])
-    if not run.on_gpu:
-        page.differs(["Without a GPU the peer is Kokkos Kernels on the same cores, and plain "
-                      "ELL, which is one chunk, is multiplied by one thread."])
+    page.put(matrices=len(known), multiplied=len(multiplied))
+    page.items("differs", [
+        "Without a GPU the peer is Kokkos Kernels on the same cores, and plain ELL, which is "
+        "one chunk, is multiplied by one thread."] * (not run.on_gpu))

@@ -11,9 +11,9 @@ from tables import geometric_mean, known, number, read_tables, short_time
 # What is timed, the table, what tells its systems apart, and the column of times, of so
 # many microseconds.
 Table = namedtuple("Table", "title name system time unit", defaults=(1,))
-TRIANGLES = Table("triangular solve", "sptrsv", "{matrix}", "solve_us")
+TRIANGLES = Table("solve with L of ILU(0)", "sptrsv", "{matrix}", "solve_us")
 SOLVERS = (
-    Table("triangular solve, order of level sets", "blocks", "{matrix}", "solve_us"),
+    Table("solve with U of ILU(0), by level sets", "blocks", "{matrix}", "solve_us"),
     Table("band: factorisation and solve", "band", "{rows} rows, kl {kl}, {rhs} rhs",
           "total us"),
     Table("dense", "gauss_jordan", "{task}, {n} rows", "ms", 1e3),
@@ -74,7 +74,8 @@ def print_table(table, folder):
 def summarise(options):
     tables = SOLVERS if options.solvers else [TRIANGLES]
     ratios = known(r for table in tables for r in print_table(table, options.folder))
-    print("Every answer is checked. automatic uses the algorithm in brackets.")
+    print("Every answer is checked.%s" % (
+        "" if options.solvers else " automatic uses the algorithm in brackets."))
     if ratios:
         print("Strata is faster than the fastest peer in %d of %d comparisons; the peer takes "
               "%.3g times\nas long (geometric mean)." % (

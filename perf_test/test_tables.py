@@ -168,10 +168,10 @@ def validation():
         "4 systems in 2 families, double", "| grid3d | 2 |", "| deep | 2 |", "grid3d:14/random")
 
 
-def draw(name, *tables, flags=()):
+def draw(name, figure, *tables, flags=()):
     """(what is printed, the picture's text)"""
     picture = os.path.join(WORK, name + ".svg")
-    said = script("plot", *tables, "--output", picture, *flags)
+    said = script("plot", figure, *tables, "--output", picture, *flags)
     with open(picture, encoding="utf-8") as file:
         return said, file.read()
 
@@ -185,9 +185,10 @@ def not_drawn(text, *arguments):
 def plots():
     runs = measure("sptrsv", "runs.csv", "--gallery", "grid2d:9", "--gallery", "circuit:300",
                    "--algorithms", "automatic,level_sets,serial", SHORT)
-    has(draw("speedup", runs)[0], "times as fast as serial substitution on 2 triangles")
+    has(draw("speedup", "speedup", runs)[0],
+        "times as fast as serial substitution on 2 triangles")
     png = os.path.join(WORK, "speedup.png")
-    script("plot", runs, "--output", png)
+    script("plot", "speedup", runs, "--output", png)
     with open(png, "rb") as file:
         assert file.read(8) == b"\x89PNG\r\n\x1a\n", png
     lines = ("matrix,algorithm,rhs,scalar,rows,nnz,analysis_us,solve_us,outcome",
@@ -196,7 +197,7 @@ def plots():
              "a,kokkos_kernels_rp,1,double,9,9,1,8,right",
              "a,kokkos_kernels_tp1,1,double,9,9,1,6,right")
     known = write("sptrsv.csv", *lines)
-    has(draw("known", known)[1], ">3.0 × (2 µs, 6 µs)<", ">geometric mean 3.0 ×<")
+    has(draw("known", "speedup", known)[1], ">3.0 × (2 µs, 6 µs)<", ">geometric mean 3.0 ×<")
 
     # What scripts/demo says of such a table.
     said = script("summarise", "demo", WORK)
@@ -207,7 +208,7 @@ def plots():
 
     # The figure and the numbers of README.md are those of the table beside them.
     table = os.path.join(ROOT, "docs", "tables", "sptrsv_h200.csv")
-    said, now = draw("readme", table, flags=["--peer", "cusparse"])
+    said, now = draw("readme", "speedup", table, flags=["--peer", "cusparse"])
     mean, least, most, count = re.search(
         r"geometric mean ([\d.]+), from ([\d.]+) to ([\d.]+) times.* on (\d+) triangles",
         said).groups()
@@ -220,12 +221,13 @@ def plots():
     assert len(labels) == int(count) and labels == committed, \
         "docs/sptrsv_h200.svg is not of %s: draw it anew as docs/tables/README.md says" % table
 
-    not_drawn("absent.csv", os.path.join(WORK, "absent.csv"))
-    not_drawn("has no rows", write("empty.csv", "matrix,algorithm"))
-    not_drawn("no column matrix.*strata_perf_sptrsv", write("other.csv", "rows,kl", "1,2"))
-    not_drawn("other columns", known, runs)
-    not_drawn("cusparse", known, "--peer", "cusparse")
-    not_drawn("mixes scalars", write("mixed.csv", *lines, "a,automatic,1,float,9,9,1,2,right"))
+    not_drawn("absent.csv", "speedup", os.path.join(WORK, "absent.csv"))
+    not_drawn("has no rows", "speedup", write("empty.csv", "matrix,algorithm"))
+    not_drawn("no column matrix.*strata_perf_sptrsv", "speedup", write("other.csv", "rows,kl", "1,2"))
+    not_drawn("other columns", "speedup", known, runs)
+    not_drawn("cusparse", "speedup", known, "--peer", "cusparse")
+    not_drawn("mixes scalars", "speedup",
+              write("mixed.csv", *lines, "a,automatic,1,float,9,9,1,2,right"))
 
 
 shutil.rmtree(WORK, ignore_errors=True)

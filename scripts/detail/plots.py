@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the scripts that draw figures share."""
+import os
 import sys
 
 from tables import UserError, short_time
@@ -55,3 +56,12 @@ def lay_out(figure, note=""):
     figure.text(0.01, 0.005, note, fontsize=7.5, color="#555555", va="bottom")
     figure.tight_layout(rect=(0, 0.02 + 0.14 / height * note.count("\n") +
                               0.1 / height, 1, 1))
+
+
+def save(figure, path):
+    try:
+        figure.savefig(path, dpi=150, metadata={"Date": None}
+                       if path.endswith(".svg") else None)
+    except (OSError, ValueError) as error:
+        raise UserError("%s can't be written: %s" % (path, error)) from error
+    print("wrote %s (%d kB)" % (path, os.path.getsize(path) // 1024))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block back substitution: section 4.4 of Nibbeling (2016)."""
-from common import ratio, text_of
-from nibbeling_numbers import (ANALYSIS, MATRICES, MULTIPLY, SAME_PATTERN, SOLVE,
-                               VECTORS, find_matrices, name_in_thesis, pair, shown,
-                               where_to_get)
+import os
+
+from common import ROOT, ratio, text_of
 from page import Panel
+from tables import read_csv
 
 NUMBER, TITLE = "000", "Nibbeling 2016"
 PROGRAMS = ("strata_perf_spmv", "strata_perf_sptrsv")
@@ -15,11 +15,43 @@ FACTOR = {"factor": "ilu0-u", "reorder": "level"}
 # all rows of the matrix.
 PLAIN_ELL = {"sigma": 1, "lanes": 1, "long_row": 1000000000}
 MOST_SLOTS = 1e9  # of plain ELL, entries of the longest row for each row
+VECTORS = (1, 5, 50, 100)
+# Table 4.1 and, for some numbers of vectors, times of sections 4.4.1 to 4.4.3 in
+# milliseconds, the thesis's and cuSPARSE's on a GeForce GTX 980 Ti. Solves include the
+# analysis. `longest_row` is that of U, `group` the matrix's in the collection.
+THESIS = {row["matrix"]: row for row in read_csv(os.path.join(
+    ROOT, "docs", "reproduced", "nibbeling_2016", "thesis.csv"))}
+# Matrices of the gallery with the pattern of one of these.
+SAME_PATTERN = {"diagonal:46772": "bcsstm39"}
 
 
 HEADER = ["matrix", "rows", "levels", "vectors", "analysis, us", "solve, us",
           "total, ms", "peer", "its total, ms", "it over ours",
           "one thread, ms", "thesis, ms", "its cuSPARSE, ms", "thesis over ours"]
+
+
+def find_matrices(folder):
+    """({name: file} of THESIS that are in `folder` as name.mtx or name.mtx.gz,
+    [names of the others])"""
+    paths = [(name, os.path.join(folder or "", name + ending))
+             for name in THESIS for ending in (".mtx.gz", ".mtx")]
+    found = {name: path for name, path in paths if folder and os.path.isfile(path)}
+    return found, [name for name in THESIS if name not in found]
+
+
+def name_in_thesis(matrix):
+    return SAME_PATTERN.get(matrix, matrix)
+
+
+def shown(matrix):
+    return "%s (`%s`)" % (SAME_PATTERN[matrix], matrix) if matrix in SAME_PATTERN \
+        else matrix
+
+
+def pair(what, name):
+    """(the thesis's, cuSPARSE's) milliseconds; None where the thesis has none."""
+    row = THESIS.get(name_in_thesis(name), {})
+    return [float(row[c]) if row.get(c) else None for c in (what, "cusparse_" + what)]
 
 
 def total_us(row):
@@ -47,7 +79,7 @@ def totals(results):
     for name, vectors, ours, peer, serial in compare(results):
         if not ours:
             continue
-        thesis, cusparse = pair(SOLVE, name, vectors)
+        thesis, cusparse = pair("solve_%d" % vectors, name)
         mine = 1e-3 * total_us(ours)
         theirs = 1e-3 * total_us(peer) if peer else None
         yield [shown(name), int(ours["rows"]), int(ours["levels"]), vectors,
@@ -59,8 +91,8 @@ def totals(results):
 
 def as_the_thesis(row):
     """Whether rows and level sets of a matrix by this name are those of Table 4.1."""
-    known = MATRICES[name_in_thesis(row["matrix"])]
-    return int(row["rows"]) == known[1] and int(row["levels"]) == known[2]
+    known = THESIS[name_in_thesis(row["matrix"])]
+    return (row["rows"], row["levels"]) == (known["rows"], known["blocks"])
 
 
 def sources(run):
@@ -86,8 +118,7 @@ def products(run, systems, found):
                     algorithms=("strata_blocks", "strata", *peers))
     for name, count in {row["matrix"]: int(row["rows"]) for row in rows}.items():
         # Rows of very many entries: each row would take as much.
-        known = MATRICES.get(name_in_thesis(name))
-        longest = known[3] if known else 10
+        longest = int(THESIS.get(name_in_thesis(name), {"longest_row": 10})["longest_row"])
         if name.startswith("circuit:") or count * longest > MOST_SLOTS:
             continue
         rows += run.rows("spmv", "products_ell_" + name.replace(":", "_"),
@@ -107,7 +138,7 @@ def section_4_4_1(run, page, systems, found):
         peer = min((t for a, t in times.items() if not a.startswith("strata")),
                    default=None)
         blocks, ell = times.get("strata_blocks"), times.get("strata_columns")
-        thesis, cusparse = pair(MULTIPLY, name, vectors)
+        thesis, cusparse = pair("multiply_%d" % vectors, name)
         rows.append([shown(name), vectors, blocks, ell, times.get("strata"), peer,
                      ratio(peer, blocks), thesis, cusparse,
                      ratio(thesis, ell)])
@@ -119,15 +150,15 @@ def section_4_4_1(run, page, systems, found):
     page.figure("products", [Panel("the peer's time over that of blocks", lines, x="vectors",
                                    y="ratio", unit="", levels={"": 1})])
     page.notes("weakest", weakest(lines))
-    return {name_in_thesis(name) for name, _ in by} & set(MULTIPLY)
+    return {name_in_thesis(name) for name, _ in by if None not in pair("multiply_1", name)}
 
 
 def weakest(lines):
     """Remarks on the matrix whose product by blocks is slowest, beside the peer's."""
     slower, name, vectors = max(((1 / r, name, k) for name, points in lines.items()
                                  for k, r in points.items() if r), default=(0, "", 0))
-    worst = max(MATRICES, key=lambda m: MATRICES[m][3])
-    ratios = [ratio(*pair(MULTIPLY, worst, k)) for k in VECTORS]
+    worst = max(THESIS, key=lambda m: int(THESIS[m]["longest_row"]))
+    ratios = [ratio(*pair("multiply_%d" % k, worst)) for k in VECTORS]
     return ["Products by blocks are weakest on %s with %d %s: %s times the peer's time. In a "
             "product one thread does all of a row. The thesis says the same of its kernel: on "
             "%s, which has the longest rows, it takes %s to %s times cuSPARSE's time." % (
@@ -154,7 +185,7 @@ def section_4_4_2(run, page, systems):
 def section_4_4_3(page, results):
     rows = []
     for name, _, ours, peer, _ in compare({1: results[1]}):
-        thesis, cusparse = (ANALYSIS.get(name_in_thesis(name)) or (None, None))[:2]
+        thesis, cusparse = pair("analysis", name)
         mine = 1e-3 * float(ours["analysis_us"]) if ours else None
         rows.append([shown(name), mine, 1e-3 * float(peer["analysis_us"]) if peer else None,
                      thesis, cusparse, ratio(thesis, mine)])
@@ -167,16 +198,19 @@ def reproduce(run, page):
     page.notes("missing", [
         "Matrices of the thesis that were not measured: %s. Put NAME.mtx or NAME.mtx.gz into a "
         "folder and name it with `--matrices`." % ", ".join(
-            "[%s](%s)" % (name, where_to_get(name)) for name in missing)] * bool(missing))
+            "[{0}](https://sparse.tamu.edu/{1}/{0})".format(name, THESIS[name]["group"])
+            for name in missing)] * bool(missing))
     multiplied = section_4_4_1(run, page, systems, found)
     results = section_4_4_2(run, page, systems)
     section_4_4_3(page, results)
 
     known = {name: ours for name, _, ours, _, _ in compare({1: results[1]})
-             if ours and name_in_thesis(name) in MATRICES}
-    rows = [[shown(name), MATRICES[name_in_thesis(name)][1], int(ours["rows"]),
-             MATRICES[name_in_thesis(name)][2], int(ours["levels"]),
-             "yes" if as_the_thesis(ours) else "no"] for name, ours in known.items()]
+             if ours and name_in_thesis(name) in THESIS}
+    rows = []
+    for name, ours in known.items():
+        row = THESIS[name_in_thesis(name)]
+        rows.append([shown(name), int(row["rows"]), int(ours["rows"]), int(row["blocks"]),
+                     int(ours["levels"]), "yes" if as_the_thesis(ours) else "no"])
     if rows:
         page.table("table_4_1", ["matrix", "rows, thesis", "rows", "blocks, thesis",
                                  "level sets", "the same"], rows)
@@ -186,12 +220,14 @@ def reproduce(run, page):
     wins = [(name, ratio(total_us(peer), total_us(ours)))
             for name, vectors, ours, peer, _ in compare(results)
             if vectors == most and ours and peer]
-    thesis_wins = [name for name in SOLVE
-                   if pair(SOLVE, name, most)[0] < pair(SOLVE, name, most)[1]]
+    def wins_in_thesis(what):
+        return [name for name in sorted(THESIS) if pair(what, name)[0] < pair(what, name)[1]]
+
+    thesis_wins = wins_in_thesis("solve_%d" % most)
     of_thesis = [(name, r) for name, r in wins if name in known]
     page.beside([
         ("matrices with %d vectors whose total is smaller than the peer's" % most,
-         "%d of %d" % (len(thesis_wins), len(SOLVE)),
+         "%d of %d" % (len(thesis_wins), len(THESIS)),
          "%d of %d" % (sum(r > 1 for _, r in wins), len(wins)),
          ", ".join(thesis_wins) + " in the thesis"),
         ("the same, of the thesis's matrices",
@@ -200,7 +236,7 @@ def reproduce(run, page):
          "%d of %d" % (sum(r > 1 for _, r in of_thesis), len(of_thesis)),
          "those that are measured here"),
         ("analysis faster than the peer's",
-         "%d of %d" % (sum(a[0] < a[1] for a in ANALYSIS.values()), len(ANALYSIS)),
+         "%d of %d" % (len(wins_in_thesis("analysis")), len(THESIS)),
          "%d of %d" % (sum(float(o["analysis_us"]) < float(p["analysis_us"])
                            for _, _, o, p, _ in compare({1: results[1]})
                            if o and p), len(wins)))])

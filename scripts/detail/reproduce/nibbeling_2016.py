@@ -89,12 +89,6 @@ def totals(results):
                thesis, cusparse, ratio(thesis, mine)]
 
 
-def as_the_thesis(row):
-    """Whether rows and level sets of a matrix by this name are those of Table 4.1."""
-    known = THESIS[name_in_thesis(row["matrix"])]
-    return (row["rows"], row["levels"]) == (known["rows"], known["blocks"])
-
-
 def sources(run):
     """(files and names of matrices, {name: file}, names that are missing)"""
     found, missing = find_matrices(run.matrices)
@@ -209,8 +203,9 @@ def reproduce(run, page):
     rows = []
     for name, ours in known.items():
         row = THESIS[name_in_thesis(name)]
-        rows.append([shown(name), int(row["rows"]), int(ours["rows"]), int(row["blocks"]),
-                     int(ours["levels"]), "yes" if as_the_thesis(ours) else "no"])
+        numbers = [int(n) for n in (row["rows"], ours["rows"], row["blocks"], ours["levels"])]
+        same = numbers[0] == numbers[1] and numbers[2] == numbers[3]
+        rows.append([shown(name), *numbers, "yes" if same else "no"])
     if rows:
         page.table("table_4_1", ["matrix", "rows, thesis", "rows", "blocks, thesis",
                                  "level sets", "the same"], rows)

@@ -23,7 +23,7 @@ case $backend in
   *) die "--backend $backend: serial or openmp is wanted (for CUDA: scripts/test)" ;;
 esac
 if [ -z "$prefix" ]; then
-  [ -n "$kokkos_source" ] && [ -n "$kokkos_kernels_source" ] ||
+  [[ -n $kokkos_source && -n $kokkos_kernels_source ]] ||
     die "name --prefix, or --kokkos-source and --kokkos-kernels-source; see --help"
   check_sources "$kokkos_source" "$kokkos_kernels_source"
   version=$(source_version "$kokkos_source")-$(source_version "$kokkos_kernels_source")

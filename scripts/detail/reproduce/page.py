@@ -228,6 +228,9 @@ class Page:
             self.put(left_out="## Left out\n\n" + self._parts["left_out"])
         if self.quick:
             text = re.sub(r"(?m)^\| sizes \|.*", "| sizes | small ones (`--quick`) |", text)
+        unused = set(self._parts) - set(re.findall(r"\$(\w+)", text))
+        if unused:
+            raise UserError("the text of %s has no $%s" % (self.name, ", $".join(unused)))
         text = string.Template(text).substitute(self._parts)
         path = os.path.join(self.folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:

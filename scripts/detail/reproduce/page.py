@@ -226,12 +226,12 @@ class Page:
         self.items("left_out", dict.fromkeys(self._warnings))
         if self._warnings:
             self.put(left_out="## Left out\n\n" + self._parts["left_out"])
-        if self.quick:
-            text = re.sub(r"(?m)^\| sizes \|.*", "| sizes | small ones (`--quick`) |", text)
         unused = set(self._parts) - set(re.findall(r"\$(\w+)", text))
         if unused:
             raise UserError("the text of %s has no $%s" % (self.name, ", $".join(unused)))
         text = string.Template(text).substitute(self._parts)
+        if self.quick:
+            text = re.sub(r"(?m)^\| sizes \|.*", "| sizes | small ones (`--quick`) |", text)
         path = os.path.join(self.folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write(re.sub(r"\n{3,}", "\n\n", text))

@@ -18,7 +18,6 @@
 # to stdout.
 
 work=$root/build/python
-output=$work/wheel
 parse_options python=python3 optional -- "$@"
 no_words
 mkdir -p "$work"
@@ -38,7 +37,7 @@ esac
 precompile=ON
 [ -z "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] || precompile=OFF
 say "Building the wheel: some minutes the first time (all of its output: $work/wheel.log)"
-rm -rf "$work/built" "$work/repaired"
+rm -rf "$work/built" "$work/wheel"
 seconds=$SECONDS
 PATH=$work/tools/bin:$PATH \
   CMAKE_PREFIX_PATH=$prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH} \
@@ -48,12 +47,8 @@ PATH=$work/tools/bin:$PATH \
   --config-settings=cmake.define.CMAKE_CXX_FLAGS="$baseline" \
   --config-settings=cmake.define.Strata_ENABLE_PRECOMPILED_HEADERS=$precompile "$root/python"
 PATH=$work/tools/bin:$PATH quietly "$work/auditwheel.log" \
-  auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
-wheel=$(compgen -G "$work/repaired/*.whl")
-mkdir -p "$output"
-rm -f "$output"/strata_solvers-*.whl
-cp "$wheel" "$output"
-wheel=$output/$(basename "$wheel")
+  auditwheel repair --wheel-dir "$work/wheel" "$work"/built/*.whl
+wheel=$(compgen -G "$work/wheel/*.whl")
 say "$(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB, took $((SECONDS - seconds)) s"
 
 # --- The tests, away from the sources ----------------------------------------

@@ -61,7 +61,7 @@ environment "$python" "$work/clean" "$work/requirements-test.txt"
 quietly "$work/install.log" "$work/clean/bin/pip" install --disable-pip-version-check "$wheel"
 rm -rf "$work/tests"
 cp -R "$root/python/tests" "$work/tests"
-cp "$root/docs/python.md" "$root/python/examples/preconditioned_solve.ipynb" \
+cp "$root/docs/python.md" "$root/README.md" "$root/python/examples/preconditioned_solve.ipynb" \
   "$root/python/benchmarks/benchmark.py" "$work/tests"
 say "Testing it in $work/clean"
 seconds=$SECONDS

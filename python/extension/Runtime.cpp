@@ -93,7 +93,10 @@ void finalize() {
   if (started_here && Kokkos::is_initialized()) Kokkos::finalize();
 }
 
-Away::Away() : thread_(PyEval_SaveThread()) {
+namespace {
+
+/// For a thread without the interpreter's lock.
+void count_away() {
   ++threads_away;
   const auto exiting = exiting_thread.load();
   if (exiting == std::thread::id() || exiting == std::this_thread::get_id())
@@ -101,6 +104,10 @@ Away::Away() : thread_(PyEval_SaveThread()) {
   --threads_away;
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
+
+}  // namespace
+
+Away::Away() : thread_(PyEval_SaveThread()) { count_away(); }
 Away::~Away() {
   PyEval_RestoreThread(thread_);
   --threads_away;
@@ -108,6 +115,18 @@ Away::~Away() {
 
 Work::Work() : lock_(work_mutex) {
   expect_running();
+  let_this_thread_dispatch();
+}
+
+Callback::Callback() {
+  work_mutex.unlock();
+  state_ = PyGILState_Ensure();
+  --threads_away;
+}
+Callback::~Callback() {
+  PyGILState_Release(state_);
+  count_away();
+  work_mutex.lock();
   let_this_thread_dispatch();
 }
 

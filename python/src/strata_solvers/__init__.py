@@ -36,7 +36,7 @@ from ._core import (
 )
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
-from ._factors import FactorSolver
+from ._factors import FactorSolver, factorized, splu_solver
 from ._krylov import CgInfo, KrylovInfo, bicgstab, cg, gmres
 from ._precondition import IncompletePreconditioner, ic, ic0, ilu, ilu0
 from ._sell import SellMatrix
@@ -70,6 +70,7 @@ __all__ = [
     "UpdateStatus",
     "bicgstab",
     "cg",
+    "factorized",
     "gmres",
     "has_cuda",
     "ic",
@@ -81,6 +82,7 @@ __all__ = [
     "rref",
     "show",
     "solve_banded",
+    "splu_solver",
     "spsolve_triangular",
     *(name for name in _error_names if not hasattr(_builtins, name)),
 ]

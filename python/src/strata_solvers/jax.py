@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 from . import _arrays, _core
 from ._errors import OptionError, SizeMismatchError, TypeMismatchError
-from ._triangular import TriangularSolver
+from ._triangular import TriangularSolver, new_solver, plan_options
 
 #: Whether compiled programs call the library without Python.
 native: bool = _core.has_jax
@@ -91,7 +91,7 @@ class TriangularSolve:
         if self.platform == "cuda" and not (native and _core.has_cuda):
             raise OptionError("platform", "is 'cuda', and this build has no CUDA or no part "
                               "for JAX", "leave the choice to the library")
-        matrix = _arrays.crs(A, csc=False)
+        matrix = _arrays.crs(A, copy=False)
         self._matrix = matrix._replace(
             indptr=np.array(matrix.indptr), indices=np.array(matrix.indices),
             data=np.array(matrix.data), space="host")
@@ -109,16 +109,14 @@ class TriangularSolve:
         self._trans = trans
 
     def _solver(self, op: str, arrays: tuple[Any, Any, Any]) -> TriangularSolver:
-        solver = TriangularSolver.__new__(TriangularSolver)
-        options = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **self._options}
-        options.pop("trans")
+        options = {**plan_options, **self._options}
         lower = bool(options.pop("lower", True))
         unit = bool(options.pop("unit_diagonal", False))
         space = _arrays.space_of(arrays[2])
         # No one looks at the values of each solve, so none may have to be zero.
-        solver._make(_arrays.Crs(*arrays, self._matrix.shape, False, space), lower, unit,
-                     {"N": "none", "T": "transpose"}[op], options, zeros=False)
-        return solver
+        return new_solver(
+            _arrays.Crs(*arrays, self._matrix.shape, False, space), lower, unit,
+            {"N": "none", "T": "transpose"}[op], options, zeros=False)
 
     def __reduce__(self) -> Any:
         # Not as it is: numbers of solvers are those of one process, and of one object.

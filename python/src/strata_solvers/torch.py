@@ -72,7 +72,7 @@ class TriangularSolve(torch.nn.Module):
             return solver
         A = torch.sparse_csr_tensor(self.crow, self.col, values, (self.n, self.n),
                                     check_invariants=False)
-        self._plans[key] = TriangularSolver(A, trans=op, **self._options)
+        self._plans[key] = TriangularSolver(A, trans=op, copy=False, **self._options)
         return self._plans[key]
 
     def forward(self, values: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

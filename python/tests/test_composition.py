@@ -517,3 +517,107 @@ def test_splu_solver_and_factorized(rng, dtype):
         strata.factorized(sp.csc_array((2, 2)))
     with pytest.raises(strata.NotSquareError):
         strata.factorized(sp.csc_array((2, 3)))
+
+
+# --- An object of CuPy's arrays, without CuPy --------------------------------
+
+
+class CupysOperator:
+    """What CuPy's LinearOperator does, as far as it matters here."""
+
+    def __init__(self, dtype, shape):
+        self.dtype, self.shape = np.dtype(dtype), tuple(shape)
+
+    def matvec(self, x):
+        return self._matvec(x).reshape(self.shape[0])
+
+    def __matmul__(self, x):
+        return "CuPy's"
+
+
+@pytest.mark.parametrize("kind", ["SellMatrix", "TriangularSolver", "FactorSolver",
+                                  "BandSolver", "IncompletePreconditioner"])
+def test_classes_for_cupy(rng, monkeypatch, kind):
+    from types import ModuleType
+
+    from strata_solvers import _operator
+
+    names = ["cupyx", "cupyx.scipy", "cupyx.scipy.sparse", "cupyx.scipy.sparse.linalg"]
+    modules = [ModuleType(name) for name in names]
+    modules[-1].LinearOperator = CupysOperator
+    for name, module, inner in zip(names, modules, [*modules[1:], None]):
+        monkeypatch.setitem(__import__("sys").modules, name, module)
+        if inner is not None:
+            setattr(module, inner.__name__.rpartition(".")[2], inner)
+    monkeypatch.setattr(_operator, "_cupy_classes", {})
+    array = type("ndarray", (), {"__module__": "cupy"})()
+    ours = getattr(strata, kind)
+    assert _operator.operator_class(ours, np.ones(3)) is ours
+    made = _operator.operator_class(ours, array)
+    assert made is _operator.operator_class(ours, array)
+    assert made is _operator.operator_class(made, array)
+    assert issubclass(made, ours) and issubclass(made, CupysOperator)
+    assert made.matvec is CupysOperator.matvec
+    for name in ("_matvec", "_rmatmat", "__matmul__", "__repr__", "__reduce__", "__init__"):
+        assert getattr(made, name) is getattr(ours, name)
+    if kind == "SellMatrix":
+        A = laplacian(4)
+        of = object.__new__(made)
+        of._make(strata.SellMatrix(A)._matrix, strata.SellMatrix(A)._options)
+        x = rng.random(16)
+        np.testing.assert_allclose(of.matvec(x), A @ x)
+        np.testing.assert_allclose(of @ x, A @ x)
+        assert of @ "x" == "CuPy's" and of.shape == (16, 16) and of.dtype == "float64"
+
+
+# --- What else belongs to a package ------------------------------------------
+
+
+def test_no_argument_is_of_any_type():
+    import inspect
+
+    found = []
+    for name in strata.__all__:
+        entry = getattr(strata, name)
+        members = [entry] if inspect.isfunction(entry) else [
+            member for key, member in vars(entry).items() if inspect.isfunction(member) and (
+                key == "__init__" or not key.startswith("_"))] if inspect.isclass(
+                    entry) and entry.__module__.startswith("strata_solvers._") else []
+        for member in members:
+            parameters = inspect.signature(member).parameters.values()
+            for parameter in parameters:
+                if parameter.name in ("self", "cls"):
+                    continue
+                note = parameter.annotation
+                if note is inspect.Parameter.empty or "Any" in str(note):
+                    found.append(f"{name}.{member.__name__}({parameter.name}: {note})")
+    # Made by ilu0() and its like alone, and by Error's own code.
+    assert [of for of in found if not of.startswith("IncompletePreconditioner.__init__")
+            and "Error" not in of] == []
+
+
+def test_choices_are_logged(caplog):
+    import logging
+
+    A = laplacian(5)
+    with caplog.at_level(logging.DEBUG, "strata_solvers"):
+        solver = strata.TriangularSolver(sp.tril(A).tocoo())
+        strata.ilu0(A)
+        strata.cg(A, np.ones(25))
+    text = [record.getMessage() for record in caplog.records]
+    assert solver.report().algorithm in text[0] and "converted: coo to csr" in text[0]
+    assert solver.report().reason in text[0]
+    assert "IncompletePreconditioner" in text[1] and "ConjugateGradient" in text[-1]
+    assert all(record.name == "strata_solvers" for record in caplog.records)
+    caplog.clear()
+    strata.ilu0(A)
+    assert not caplog.records
+
+
+def test_a_pool_for_a_block():
+    A = laplacian(8)
+    with pytest.raises(KeyError):
+        with strata.memory_pool():
+            M = strata.ilu0(A)
+            raise KeyError
+    assert np.isfinite(M @ np.ones(64)).all()

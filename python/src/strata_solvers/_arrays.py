@@ -197,7 +197,8 @@ def _converted_matrix(A: Any, argument: str, form: str | None, to: str,
         # Of sparse matrices the data, of dense ones themselves.
         array = A if form == "dense" else getattr(A, "data", None)
         if _is_torch(A):
-            array = A if A.is_cuda and form == "dense" else None
+            array = A.values() if form in ("csr", "csc") else A if form == "dense" else (
+                A._values() if form == "coo" else None)
         _expect_leave_to_convert(argument, [f"{form} to {to}"], copy,
                                  array if hasattr(array, "dtype") else None)
         made = _convert.to_form(A, form, to)
@@ -620,9 +621,10 @@ def copy_at(address: int, elements: int, like: Any, stream: int) -> Any:
                                          like.device.id)
         with like.device:
             return cupy.ndarray((elements,), dtype, cupy.cuda.MemoryPointer(memory, 0)).copy()
-    copy = _core.new_array([elements], dtype, address, stream)
     if framework == "torch":
-        return sys.modules["torch"].from_dlpack(copy)
+        there = _core.array_at(address, [elements], [1], dtype, like.get_device(), like)
+        return sys.modules["torch"].from_dlpack(there).clone()
+    copy = _core.new_array([elements], dtype, address, stream)
     # JAX's streams are its own.
     _core.wait_for(stream)
     return sys.modules["jax"].dlpack.from_dlpack(copy)

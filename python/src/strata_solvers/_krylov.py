@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 import numpy as np
 
@@ -114,10 +114,13 @@ _of_x = """Called as callback(x) after each iteration.  The array is the solver'
 _of_either = """Called as `callback_type` says."""
 
 
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+
 def _documented(name: str, info: str, more: str = "", extra: str = "",
-                callback: str = _of_x) -> Any:
-    def fill(function: Any) -> Any:
-        function.__doc__ += _arguments.format(name=name, info=info, more=more, extra=extra,
+                callback: str = _of_x) -> Callable[[_Function], _Function]:
+    def fill(function: _Function) -> _Function:
+        function.__doc__ = (function.__doc__ or "") + _arguments.format(name=name, info=info, more=more, extra=extra,
                                               callback=callback)
         return function
 

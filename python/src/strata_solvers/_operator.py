@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, overload
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays
 from ._errors import OptionError
-from ._types import Array, Trans
+from ._types import Array, ArrayLike, ArrayT, Trans
 
 _ops: dict[str | int, str] = {
     "N": "none", "T": "transpose", "H": "conjugate_transpose",
@@ -109,7 +109,13 @@ class Applied(Linear):
     def _run(self, r: Any, out: Any, op: str, stream: int) -> None:
         self._core.apply(r, out, op, stream)
 
-    def apply(self, r: Array, out: Array | None = None, *, trans: Trans = "N") -> Any:
+    @overload
+    def apply(self, r: ArrayT, out: None = None, *, trans: Trans = "N") -> ArrayT: ...
+    @overload
+    def apply(self, r: ArrayLike, out: None = None, *, trans: Trans = "N") -> Any: ...
+    @overload
+    def apply(self, r: ArrayLike, out: ArrayT, *, trans: Trans = "N") -> ArrayT: ...
+    def apply(self, r: ArrayLike, out: Array | None = None, *, trans: Trans = "N") -> Any:
         """z = op(M)^-1 r, where M is the product of the factors.
 
         Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
@@ -152,7 +158,11 @@ class Applied(Linear):
         self._run(_arrays.handed(r), _arrays.handed(target.array), op, stream)
         return target.done(stream)
 
-    def solve(self, rhs: Array) -> Any:
+    @overload
+    def solve(self, rhs: ArrayT) -> ArrayT: ...
+    @overload
+    def solve(self, rhs: ArrayLike) -> Any: ...
+    def solve(self, rhs: ArrayLike) -> Any:
         """M^-1 rhs: the call that SciPy's and CuPy's `spilu` objects have."""
         return self.apply(rhs)
 

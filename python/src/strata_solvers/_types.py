@@ -4,7 +4,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Literal, Protocol, Sequence, TypedDict, TypeVar, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Literal,
+    Protocol,
+    Sequence,
+    TypedDict,
+    TypeVar,
+    Union,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +108,13 @@ class PlanOptions(TypedDict, total=False):
 
 class FactorPlanOptions(PlanOptions, total=False):
     take_triangle: bool
+
+
+class TriangularKeywords(FactorPlanOptions, total=False):
+    """Those of a solve with one sparsity pattern."""
+
+    lower: bool
+    unit_diagonal: bool
 
 
 class FactorOptions(FactorPlanOptions, total=False):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 from . import _arrays, _core
 from ._errors import OptionError, SizeMismatchError, TypeMismatchError
 from ._triangular import TriangularSolver, new_solver, plan_options
+from ._types import ArrayLike, SparseMatrix, TriangularKeywords, Unpack
 
 #: Whether compiled programs call the library without Python.
 native: bool = _core.has_jax
@@ -81,8 +82,9 @@ class TriangularSolve:
     are refused (a zero on the diagonal) are an error of JAX with the library's message.
     """
 
-    def __init__(self, A: Any, *, trans: str = "N", platform: str | None = None,
-                 **options: Any):
+    def __init__(self, A: SparseMatrix, *, trans: Literal["N", "T"] = "N",
+                 platform: Literal["cpu", "cuda"] | None = None,
+                 **options: Unpack[TriangularKeywords]):
         if trans not in ("N", "T"):
             raise TypeMismatchError("trans", f"is {trans!r}", "use 'N' or 'T'")
         self.platform = _platform_of(A) if platform is None else platform
@@ -171,7 +173,7 @@ class TriangularSolve:
             jax.ShapeDtypeStruct(b.shape, b.dtype), values, b,
             vmap_method="sequential")
 
-    def __call__(self, values: Any, b: Any) -> jax.Array:
+    def __call__(self, values: ArrayLike, b: ArrayLike) -> jax.Array:
         """x = op(A)^-1 b.
 
         Parameters

@@ -10,12 +10,13 @@ Tensors of a GPU stay there, and work is enqueued on PyTorch's current stream.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from ._errors import SizeMismatchError, TypeMismatchError
 from ._triangular import TriangularSolver
+from ._types import TriangularKeywords, Unpack
 
 _names = {torch.float32: "float32", torch.float64: "float64",
           torch.complex64: "complex64", torch.complex128: "complex128"}
@@ -42,12 +43,13 @@ class TriangularSolve(torch.nn.Module):
     the right-hand sides.  Second derivatives work.  Solves of one object take turns.
     """
 
-    def __init__(self, A: torch.Tensor, **options: Any):
+    def __init__(self, A: torch.Tensor, *, trans: Literal["N", "T", "H"] = "N",
+                 **options: Unpack[TriangularKeywords]):
         super().__init__()
         if A.layout != torch.sparse_csr:
             raise TypeMismatchError("A", f"is {A.layout}", "pass a tensor in "
                                     "torch.sparse_csr layout: A.to_sparse_csr()")
-        self._op = options.pop("trans", "N")
+        self._op = trans
         if self._op not in ("N", "T", "H"):
             raise TypeMismatchError("trans", f"is {self._op!r}", "use 'N', 'T' or 'H'")
         self._options = options

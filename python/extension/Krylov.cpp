@@ -51,6 +51,7 @@ class Function {
       const Callback callback;
       use(*function_);
     }
+    expect_running();
     if (return_to_stream) (*return_to_stream)();
   }
 

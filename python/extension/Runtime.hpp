@@ -66,8 +66,12 @@ class Work {
   KeptDevice device_;
 };
 
+/// @throws Strata::HandleError after finalize()
+void expect_running();
+
 /// Within Work, a thread that calls code of Python: it holds the interpreter's
 /// lock and lets others use the library, as that code may do itself.
+/// finalize() waits for its solve, which has to end: see expect_running().
 class Callback {
  public:
   Callback();

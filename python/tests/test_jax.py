@@ -259,3 +259,29 @@ solve = TriangularSolve(sp.eye_array(9, format="csr", dtype="float32"))
 print(jax.jit(solve)(np.ones(9, "float32"), np.ones(9, "float32")).sum())
 """], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout.strip() == "9.0", done.stderr
+
+
+def test_matrices_of_jax(rng):
+    from conftest import laplacian
+    from jax.experimental.sparse import BCOO, BCSR
+
+    A, b = laplacian(6), rng.random(36)
+    dense = jax.numpy.asarray(A.toarray())
+    twice = BCOO.fromdense(dense / 2)
+    twice = BCOO((jax.numpy.tile(twice.data, 2), jax.numpy.tile(twice.indices, (2, 1))),
+                 shape=dense.shape)
+    row = np.repeat(np.arange(36), np.diff(A.indptr))
+    order = np.lexsort((rng.random(row.size), row))
+    mixed = BCSR(tuple(map(jax.numpy.asarray, (A.data[order], A.indices[order], A.indptr))),
+                 shape=A.shape)
+    for of, said in ((BCSR.fromdense(dense), ""), (mixed, "sorted"), (BCOO.fromdense(dense), "coo to csr"),
+                     (twice, "coo to csr"), (dense, "dense to csr")):
+        M = strata.ilu0(of)
+        assert M.report().conversion == said
+        np.testing.assert_allclose(M @ b, strata.ilu0(A) @ b)
+        M.update(of)
+        S = strata.SellMatrix(of)
+        np.testing.assert_allclose(S.H @ b, A.T @ b)
+        x, info = strata.cg(of, jax.numpy.asarray(b), M=lambda r: M @ r, rtol=1e-9)
+        assert info == 0
+        np.testing.assert_allclose(A @ x, b, atol=1e-6)

@@ -3,6 +3,7 @@ import copy
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import laplacian, random_triangle
 
 import strata_solvers as strata
@@ -87,7 +88,7 @@ def test_solver_takes_tensors(rng):
 
 
 def test_values_of_every_kind_of_tensor(rng):
-    """With a gradient, with a conjugation still to be done; and not those with gaps."""
+    """With a gradient, with a conjugation still to be done, with gaps."""
     A = random_triangle(rng, 9, 20, "complex128", index="int64")
     b = rng.random(9) + 0j
     values = torch.from_numpy(A.data.copy())
@@ -101,16 +102,43 @@ def test_values_of_every_kind_of_tensor(rng):
             solver.update(given)
             for made in (solver, copy.deepcopy(solver)):
                 np.testing.assert_allclose(op @ made.solve(b), b, atol=1e-12)
-        x = solver.solve(b)
-        with pytest.raises(strata.OptionError, match="contiguous"):
-            solver.update(torch.stack([values, values], dim=1)[:, 0])
-        np.testing.assert_array_equal(solver.solve(b), x)
+        solver.update(torch.stack([2 * values, values], dim=1)[:, 0])
+        np.testing.assert_allclose(2 * (A @ solver.solve(b)), b, atol=1e-12)
     S = strata.SellMatrix(tensor(A))
     S.update(needs_gradient)
     with torch.no_grad():
         needs_gradient *= 0
         values *= 0
     np.testing.assert_allclose(copy.deepcopy(S) @ b, A @ b, atol=1e-12)
+
+
+def test_tensors_of_other_layouts(rng):
+    A, b = laplacian(8), rng.random(64)
+    row, column = (torch.from_numpy(part).long() for part in (A.tocoo().row, A.tocoo().col))
+    coo = torch.sparse_coo_tensor(torch.stack([row, column]), torch.from_numpy(A.data), A.shape)
+    twice = torch.sparse_coo_tensor(
+        torch.stack([row.repeat(2), column.repeat(2)]), torch.from_numpy(A.data / 2).repeat(2),
+        A.shape)
+    mixed = tensor(A)
+    order = torch.from_numpy(np.lexsort((rng.random(row.shape[0]), row.numpy())))
+    mixed = torch.sparse_csr_tensor(mixed.crow_indices(), mixed.col_indices()[order],
+                                    mixed.values()[order], A.shape, check_invariants=False)
+    for of, said in ((coo, "coo to csr"), (twice, "coo to csr"), (coo.to_dense(), "dense to csr"),
+                     (tensor(A).to_sparse_csc(), "csc to csr"), (mixed, "sorted"),
+                     (tensor(A).float(), "")):
+        M = strata.ilu0(of)
+        assert M.report().conversion == said
+        np.testing.assert_allclose(M @ b, strata.ilu0(A) @ b, rtol=1e-5)
+        np.testing.assert_allclose(M.H @ b, strata.ilu0(A).H @ b, rtol=1e-5)
+        S = strata.SellMatrix(of)
+        np.testing.assert_allclose(S.H @ b, A.T @ b, rtol=1e-5)
+        x, info = strata.gmres(of, torch.from_numpy(b), M=M, rtol=1e-9)
+        assert info == 0
+        np.testing.assert_allclose(A @ x, b, atol=1e-6)
+        x = strata.spsolve_triangular(of.to_dense().tril().to_sparse_csr(), b)
+        np.testing.assert_allclose(sp.tril(A) @ x, b, atol=1e-5)
+        solve = strata.factorized(of)
+        np.testing.assert_allclose(A @ solve(b.astype(str(of.dtype)[6:])), b, atol=1e-5)
 
 
 def test_factors_of_tensors_are_tensors():

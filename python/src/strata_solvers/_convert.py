@@ -72,8 +72,11 @@ def sum_duplicates(indptr: Any, indices: Any, data: Any,
     arrays = data, indices, indptr
     if framework == "torch":
         torch = sys.modules["torch"]
-        made = torch.sparse_csr_tensor(indptr, indices, data, shape, check_invariants=False)
-        made = made.to_sparse_coo().coalesce().to_sparse_csr()
+        # Not by to_sparse_coo(), which believes that a CSR tensor is sorted.
+        row = torch.repeat_interleave(
+            torch.arange(shape[0], device=data.device), indptr.diff().long())
+        made = torch.sparse_coo_tensor(torch.stack([row, indices.long()]), data, shape,
+                                       check_invariants=False).coalesce().to_sparse_csr()
         return made.crow_indices(), made.col_indices(), made.values()
     if framework == "jax":
         from jax.experimental.sparse import BCSR

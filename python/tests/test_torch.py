@@ -4,7 +4,7 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import laplacian, random_triangle
+from conftest import laplacian, random_array, random_triangle
 
 import strata_solvers as strata
 
@@ -175,3 +175,80 @@ def test_refuses(rng):
         solve(values[:-1], b)
     with pytest.raises(strata.SizeMismatchError):
         solve(values, b[:-1])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
+@pytest.mark.parametrize("columns", [None, 2])
+def test_the_operator(rng, dtype, trans, columns):
+    from strata_solvers.torch import TriangularSolve, _solve
+
+    A = random_triangle(rng, 7, 15, dtype, index="int64")
+    solve = TriangularSolve(tensor(A), trans=trans)
+    b = torch.from_numpy(random_array(rng, (7,) if columns is None else (7, columns), dtype))
+    arguments = torch.from_numpy(A.data), b, solve._number, trans
+    torch.library.opcheck(_solve, arguments)
+    with torch._subclasses.FakeTensorMode() as mode:
+        fake = _solve(*(mode.from_tensor(of) if isinstance(of, torch.Tensor) else of
+                        for of in arguments))
+        assert fake.shape == b.shape and fake.dtype == b.dtype
+
+
+def test_compiles(rng):
+    from strata_solvers.torch import TriangularSolve
+
+    A = random_triangle(rng, 7, 15, "float64", index="int64")
+    solve = TriangularSolve(tensor(A))
+    b = torch.from_numpy(rng.random((7, 2)))
+
+    def loss(values):
+        return (2 * solve(values, b + 1)).square().sum()
+
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    gradients = []
+    for function in (loss, compiled):
+        values = torch.from_numpy(A.data).clone().requires_grad_()
+        function(values).backward()
+        gradients.append(values.grad)
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("columns", [None, 2])
+def test_a_batch_of_right_hand_sides_is_one_solve(rng, monkeypatch, columns):
+    from strata_solvers.torch import TriangularSolve
+
+    A = random_triangle(rng, 8, 20, "float64", index="int64")
+    solve, shapes = TriangularSolve(tensor(A)), []
+    of = strata.TriangularSolver.solve
+    monkeypatch.setattr(strata.TriangularSolver, "solve", lambda self, b, out=None:
+                        shapes.append(tuple(b.shape)) or of(self, b, out))
+    values = torch.from_numpy(A.data)
+    b = torch.from_numpy(rng.random((4, 8) if columns is None else (4, 8, columns)))
+    many = torch.vmap(solve, (None, 0))(values, b)
+    assert shapes == [(8, 4 * (columns or 1))]
+    for x, r in zip(many, b):
+        torch.testing.assert_close(torch.from_numpy(A @ x.numpy()), r)
+    shapes.clear()
+    both = torch.vmap(solve)(torch.stack([values, 2 * values]), b[:2])
+    torch.testing.assert_close(both, torch.stack([many[0], many[1] / 2]))
+    assert len(shapes) == 2
+    both = torch.vmap(solve, (0, None))(torch.stack([values, 2 * values]), b[0])
+    torch.testing.assert_close(both, torch.stack([many[0], many[0] / 2]))
+    twice = torch.vmap(torch.vmap(solve, (None, 0)), (None, 0))(values, torch.stack([b, 2 * b]))
+    torch.testing.assert_close(twice, torch.stack([many, 2 * many]))
+    gradients = torch.vmap(torch.func.grad(lambda r: solve(values, r).square().sum()))(b)
+    for gradient, r in zip(gradients, b):
+        r = r.clone().requires_grad_()
+        solve(values, r).square().sum().backward()
+        torch.testing.assert_close(gradient, r.grad)
+
+
+def test_a_compiled_function_outlives_no_solve(rng):
+    from strata_solvers.torch import TriangularSolve, _solve
+
+    A = random_triangle(rng, 5, 8, "float64", index="int64")
+    solve = TriangularSolve(tensor(A))
+    number = solve._number
+    del solve
+    with pytest.raises(strata.HandleError, match="keep"):
+        _solve(torch.from_numpy(A.data), torch.ones(5, dtype=torch.float64), number, "N")

@@ -74,9 +74,12 @@ class TriangularSolve:
 
     Notes
     -----
-    Reverse-mode derivatives of any order.  With y the cotangent of x, that of b is
-    z = op(A)^-T y and that of an entry a_ij is -z_i x_j (for 'T' -z_j x_i), added up over
-    the right-hand sides.
+    Derivatives of any order, in forward and in reverse mode.  With y the cotangent of x,
+    that of b is z = op(A)^-T y and that of an entry a_ij is -z_i x_j (for 'T' -z_j x_i),
+    added up over the right-hand sides.
+
+    ``jax.vmap`` over right-hand sides solves for all of them at once; over values it solves
+    for one after another.
 
     Compiled functions know the object by number: keep it for as long as them.  Values that
     are refused (a zero on the diagonal) are an error of JAX with the library's message.
@@ -202,26 +205,43 @@ class TriangularSolve:
 
 
 def _with_derivative(of: TriangularSolve, op: str) -> Any:
+    """The solve as a linear solve of JAX, which differentiates it in both modes."""
     other = {"N": "T", "T": "N"}[op]
+    outer, inner = (of._row, of._col) if op == "N" else (of._col, of._row)
+    unit = bool(of._options.get("unit_diagonal"))
+    strict = of._col < of._row if of._options.get("lower", True) else of._col > of._row
+    used = strict if unit else strict | (of._row == of._col)
+    call, call_transposed = _batched(of, op), _batched(of, other)
 
-    @jax.custom_vjp
+    def product(values: jax.Array, x: jax.Array) -> jax.Array:
+        weights = values if used.all() else jnp.where(used, values, 0)
+        made = jnp.zeros_like(x).at[outer].add((x[inner].T * weights).T)
+        return made + x if unit else made
+
     def solve(values: jax.Array, b: jax.Array) -> jax.Array:
+        return jax.lax.custom_linear_solve(
+            lambda x: product(values, x), b,
+            solve=lambda _, r: call(values, r),
+            transpose_solve=lambda _, r: call_transposed(values, r))
+
+    return solve
+
+
+def _batched(of: TriangularSolve, op: str) -> Any:
+    """The call of the library; for a batch of right-hand sides, one call."""
+
+    @jax.custom_batching.custom_vmap
+    def call(values: jax.Array, b: jax.Array) -> jax.Array:
         return (of._call if native else of._call_back)(op, values, b)
 
-    def forward(values: jax.Array, b: jax.Array) -> Any:
-        x = solve(values, b)
-        return x, (values, x)
+    @call.def_vmap
+    def batch(size: int, batched: list[bool], values: jax.Array,
+              b: jax.Array) -> tuple[jax.Array, bool]:
+        if batched[0]:
+            b = b if batched[1] else jnp.broadcast_to(b, (size, *b.shape))
+            return jax.lax.map(lambda pair: call(*pair), (values, b)), True
+        wide = jnp.moveaxis(b, 0, -1)
+        x = call(values, wide.reshape(of.n, -1)).reshape(wide.shape)
+        return jnp.moveaxis(x, -1, 0), True
 
-    def backward(saved: Any, y: jax.Array) -> tuple[jax.Array, jax.Array]:
-        values, x = saved
-        z = of._solve[other](values, y)
-        i, j = (of._row, of._col) if op == "N" else (of._col, of._row)
-        gradient = -(z[i] * x[j])
-        if gradient.ndim == 2:
-            gradient = gradient.sum(axis=1)
-        if of._options.get("unit_diagonal"):
-            gradient = jnp.where(i == j, 0, gradient)
-        return gradient, z
-
-    solve.defvjp(forward, backward)
-    return solve
+    return call

@@ -621,3 +621,23 @@ def test_a_pool_for_a_block():
             M = strata.ilu0(A)
             raise KeyError
     assert np.isfinite(M @ np.ones(64)).all()
+
+
+def test_literals_are_the_librarys_names():
+    import re
+    from typing import get_args
+
+    from strata_solvers import _types
+
+    A = sp.eye_array(3, format="csr")
+    for kind, name, make in (
+            ("Algorithm", "algorithm", lambda **of: strata.TriangularSolver(A, **of)),
+            ("Accuracy", "accuracy", lambda **of: strata.TriangularSolver(A, **of)),
+            ("Precision", "precision", lambda **of: strata.ilu0(A, **of)),
+            ("Order", "order", lambda **of: strata.ilu0(A, **of)),
+            ("BandMethod", "method", lambda **of: strata.BandSolver((0, 0), [[1.0]], **of)),
+            ("CallbackType", "callback_type", lambda **of: strata.gmres(A, np.ones(3), **of))):
+        with pytest.raises(strata.OptionError) as caught:
+            make(**{name: "no such"})
+        known = set(re.findall(r"[a-z_]+", caught.value.remedy)) - {"use", "or"}
+        assert known == set(get_args(getattr(_types, kind)))

@@ -274,7 +274,8 @@ def test_matrices_of_jax(rng):
     order = np.lexsort((rng.random(row.size), row))
     mixed = BCSR(tuple(map(jax.numpy.asarray, (A.data[order], A.indices[order], A.indptr))),
                  shape=A.shape)
-    for of, said in ((BCSR.fromdense(dense), ""), (mixed, "sorted"), (BCOO.fromdense(dense), "coo to csr"),
+    for of, said in ((BCSR.fromdense(dense), ""), (mixed, "sorted"),
+                     (BCOO.fromdense(dense), "coo to csr"),
                      (twice, "coo to csr"), (dense, "dense to csr")):
         M = strata.ilu0(of)
         assert M.report().conversion == said

@@ -275,6 +275,7 @@ def _indices(array: Any, argument: str, space: str, done: list[str]) -> Any:
         to = _convert.as_index(dtype_name(array))
         if to is not None:
             done.append(f"indices from {dtype_name(array)} to {to}")
+            _expect_no_copy_in_capture(array, "is converted")
             array = _convert.cast(array, to)
     return index_array(_flat(array, argument, done), argument)
 
@@ -285,6 +286,7 @@ def _values(array: Any, argument: str, done: list[str]) -> Any:
     if name not in scalars:
         to = _convert.scalar_for(name)
         if to is not None:
+            _expect_no_copy_in_capture(array, "is converted")
             array = _convert.cast(array, to)
             done.append(f"{name} to {to}")
     array = _flat(array, argument, done)

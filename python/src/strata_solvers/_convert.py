@@ -159,8 +159,9 @@ def cast(array: Any, dtype: str) -> Any:
     if framework_of(array) == "torch":
         return array.to(getattr(sys.modules["torch"], dtype))
     if isinstance(array, CudaArray):
-        raise TypeMismatchError("array", f"has the CUDA Array Interface alone, and is {array.dtype}",
-                                f"pass {dtype}")
+        raise TypeMismatchError(
+            "array", f"has the CUDA Array Interface alone, and is {array.dtype}",
+            f"pass {dtype}")
     return array.astype(dtype)
 
 

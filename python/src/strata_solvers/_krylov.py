@@ -8,7 +8,7 @@ from typing import Any, Callable, TypeVar
 
 import numpy as np
 
-from . import _arrays, _convert
+from . import _arrays, _convert, _core
 from ._errors import NotSquareError, OptionError, SizeMismatchError, TypeMismatchError
 from ._log import log
 from ._operator import Applied, is_operator
@@ -110,7 +110,7 @@ _arguments = """The arguments are those of ``scipy.sparse.linalg.{name}``.{more}
     """
 
 _of_x = """Called as callback(x) after each iteration.  The array is the solver's: copy what
-        is to be kept."""
+        is to be kept.  (An OptionError if A or b is beyond 2^300 or below 2^-300.)"""
 _of_either = """Called as `callback_type` says."""
 
 
@@ -120,8 +120,8 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 def _documented(name: str, info: str, more: str = "", extra: str = "",
                 callback: str = _of_x) -> Callable[[_Function], _Function]:
     def fill(function: _Function) -> _Function:
-        function.__doc__ = (function.__doc__ or "") + _arguments.format(name=name, info=info, more=more, extra=extra,
-                                              callback=callback)
+        function.__doc__ = (function.__doc__ or "") + _arguments.format(
+            name=name, info=info, more=more, extra=extra, callback=callback)
         return function
 
     return fill
@@ -271,8 +271,9 @@ def _called(function: Callable[[Any], Any], system: _System, like: Any, stream: 
     def call(address: int) -> Any:
         given = _arrays.copy_at(address, system.rows, like, stream)
         latest[0] = made = system.vector(function(given), f"the result of {name}")
-        if _arrays.framework_of(made) == "jax":
-            made.block_until_ready()
+        theirs = _arrays.stream_of(made)
+        if theirs != stream:
+            _core.wait_for(theirs)
         return _arrays.handed(made)
 
     return _arrays.core("Called", system.dtype, system.space)(call)

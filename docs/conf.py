@@ -47,6 +47,8 @@ def read_tags(path):
                 full = f"{name}::{member.findtext('name')}"
                 anchor = f"{member.findtext('anchorfile')}#{member.findtext('anchor')}"
                 pages.setdefault(full, anchor)
+        elif kind == "file" and name == "strata.h":
+            pages["Strata::strata.h"] = page if page.endswith(".html") else f"{page}.html"
     return pages
 
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solves L x = b, where L is the lower triangle of a 7-point Poisson-like
-// matrix on a 40 x 40 x 40 grid, and prints the residual. README.md shows the lines
-// between the two marks.
+// matrix on a 40 x 40 x 40 grid, and prints the residual.
 #include <KokkosBlas1_nrm2.hpp>
 #include <KokkosSparse_spmv.hpp>
 #include <Strata_Gallery.hpp>
@@ -15,7 +14,6 @@ int main(int argc, char** argv) {
   using Matrix = KokkosSparse::CrsMatrix<double, int, Space, void, int>;
   using Vector = Kokkos::View<double*, Space>;
 
-  // [README
   const Space exec;
   const auto A = Strata::gallery<Matrix>(exec, "grid3d:40");
   const auto L = Strata::take_triangle(exec, A, Strata::Uplo::lower);
@@ -28,7 +26,6 @@ int main(int argc, char** argv) {
   solver.solve(exec, b, x);       // x = L^-1 b, as often as you like
   solver.update_values(exec, L);  // new values, same pattern: no analysis
   std::printf("%s", to_string(solver.report()).c_str());
-  // README]
 
   // b - L x
   const double size = KokkosBlas::nrm2(b);

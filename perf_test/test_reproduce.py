@@ -173,40 +173,6 @@ class Reproduce(unittest.TestCase):
             self.assertRegex(page, r"(?m)^\| 1138_bus \| 4 \| .* \| %s \|" % times)
         self.assertIn("[bcsstm39](https://sparse.tamu.edu/Boeing/bcsstm39)", page)
 
-    def test_resume_takes_the_tables_of_the_same_command(self):
-        output = os.path.join(WORK, "pages")
-        table = os.path.join(output, "eyvazov_2021", "tables", "solve_float.csv")
-        flags = ("003", "--quick", "--build", BUILD, "--output", output)
-        done = reproduce(*flags)
-        self.assertEqual(done.returncode, 0, done.stderr)
-
-        def mark():
-            with open(table, encoding="utf-8") as file:
-                text = file.read()
-            marked = re.sub(r"(?m)^(dominant,64,solve,strata),[^,]*,",
-                            r"\1,98765,", text)
-            self.assertIn("98765", marked)
-            with open(table, "w", encoding="utf-8") as file:
-                file.write(marked)
-
-        for resume, taken in ((["--resume"], True), ([], False)):
-            mark()
-            done = reproduce(*flags, *resume)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            with open(os.path.join(output, "eyvazov_2021", "page.md"),
-                      encoding="utf-8") as file:
-                self.assertEqual("98,800" in file.read(), taken)
-        # The table of another command is not taken.
-        mark()
-        with open(table + ".done", encoding="utf-8") as file:
-            text = file.read()
-        with open(table + ".done", "w", encoding="utf-8") as file:
-            file.write(text.replace("--host-limit", "--another-limit"))
-        done = reproduce(*flags, "--resume")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        with open(table, encoding="utf-8") as file:
-            self.assertNotIn("98765", file.read())
-
     def test_a_tree_that_differs_from_its_commit_is_called_dirty(self):
         tree = os.path.join(WORK, "tree")
         os.makedirs(tree)

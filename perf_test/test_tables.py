@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What scripts/summarise and scripts/plot say of tables whose numbers are known, of tables
-that were just measured, and of those that README.md quotes.
+that were just measured, and of those that README.md and docs/benchmarks.md quote.
 
   test_tables.py FOLDER WORK_DIR SCRIPTS sptrsv|validation|plots
 
@@ -53,8 +53,8 @@ def has(text, *parts):
         assert part in text, "%r is not in\n%s" % (part, text)
 
 
-def readme_says(sentence):
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+def page_says(page, sentence):
+    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         has(" ".join(file.read().split()), sentence)
 
 
@@ -159,10 +159,10 @@ def validation():
         re.search(r"(?m)^\| %s \| (\d+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \| [\d.]+ \|$" % line,
                   said).groups()
         for line in ("all", "below 200,000", "from 200,000", "from 500,000"))
-    readme_says("%s times as fast as cuSPARSE's in the geometric mean of %s systems that the "
-                "library was not tuned on, and %s times at least: %s times below 200,000 rows, "
-                "%s from there on, %s from 500,000 rows on" % (mean, count, least, small, large,
-                                                               largest))
+    page_says("README.md", "%s times as fast as cuSPARSE's in the geometric mean of %s systems "
+              "that the library was not tuned on, and %s times at least: %s times below 200,000 "
+              "rows, %s from there on, %s from 500,000 rows on" % (mean, count, least, small,
+                                                                   large, largest))
     has(script(*summary, measure("validation", "measured.csv", "--families", "deep,grid3d",
                                  "--per-family", "2", "--milliseconds", "1")),
         "4 systems in 2 families, double", "| grid3d | 2 |", "| deep | 2 |", "grid3d:14/random")
@@ -176,6 +176,13 @@ def draw(name, figure, *tables, flags=()):
         return said, file.read()
 
 
+def is_committed(picture, now, count):
+    with open(os.path.join(ROOT, "docs", picture), encoding="utf-8") as file:
+        labels, committed = (re.findall(r">[\d.]+ ×[^<]*<", text) for text in (now, file.read()))
+    assert len(labels) == count and labels == committed, \
+        "docs/%s is not of its table: draw it as docs/tables/README.md says" % picture
+
+
 def not_drawn(text, *arguments):
     picture = os.path.join(WORK, "refused.svg")
     refused(text, "plot", *arguments, "--output", picture)
@@ -185,11 +192,10 @@ def not_drawn(text, *arguments):
 def plots():
     runs = measure("sptrsv", "runs.csv", "--gallery", "grid2d:9", "--gallery", "circuit:300",
                    "--algorithms", "automatic,level_sets,serial", SHORT)
-    draw("times", "times", runs)
     has(draw("speedup", "speedup", runs)[0],
         "times as fast as serial substitution on 2 triangles")
-    png = os.path.join(WORK, "times.png")
-    script("plot", "times", runs, "--output", png)
+    png = os.path.join(WORK, "speedup.png")
+    script("plot", "speedup", runs, "--output", png)
     with open(png, "rb") as file:
         assert file.read(8) == b"\x89PNG\r\n\x1a\n", png
     lines = ("matrix,algorithm,rhs,scalar,rows,nnz,analysis_us,solve_us,outcome",
@@ -198,46 +204,48 @@ def plots():
              "a,kokkos_kernels_rp,1,double,9,9,1,8,right",
              "a,kokkos_kernels_tp1,1,double,9,9,1,6,right")
     known = write("sptrsv.csv", *lines)
-    has(draw("known", "times", known)[1], ">2 µs<", ">4 µs, 2.0 ×<", ">6 µs, 3.0 ×<",
-        ">5 µs, 2.5 ×<")
     has(draw("known", "speedup", known)[1], ">3.0 × (2 µs, 6 µs)<", ">geometric mean 3.0 ×<")
 
     # What scripts/demo says of such a table.
-    said = script("summarise", "demo", WORK, "--on-host")
-    for text in ("automatic +2 us\n", "subgraphs +wrong\n", "peer: kokkos_kernels_tp1 +6 us\n",
-                 r"fastest peer / automatic +2.00\n", "on 1 of 1 triangle", "reference backend"):
+    said = script("summarise", "demo", WORK)
+    for text in ("solve with L .* a\n", "automatic +2 us\n", "subgraphs +wrong\n",
+                 "peer: kokkos_kernels_tp1 +6 us\n", r"fastest peer / automatic +2.00\n",
+                 "in 1 of 1 comparisons; the peer takes 2 times"):
         assert re.search(text, said), (text, said)
 
-    # The figure and the numbers of README.md are those of the table beside them.
+    # The figures of the documents, and numbers beside them, are those of the tables.
     table = os.path.join(ROOT, "docs", "tables", "sptrsv_h200.csv")
-    said, now = draw("readme", "speedup", table, flags=["--peer", "cusparse"])
+    said, now = draw("tuned", "speedup", table, flags=["--peer", "cusparse"])
     mean, least, most, count = re.search(
         r"geometric mean ([\d.]+), from ([\d.]+) to ([\d.]+) times.* on (\d+) triangles",
         said).groups()
-    readme_says("The figure shows %s triangles of at most 216,000 rows that the library was "
-                "tuned on: a solve is %s times as fast as cuSPARSE's in the geometric mean, and "
-                "from %s to %s times on each" % (count, mean, least, most))
-    with open(os.path.join(ROOT, "docs", "sptrsv_h200.svg"), encoding="utf-8") as file:
-        labels, committed = (re.findall(r">[\d.]+ × .[^<]*<", text)
-                             for text in (now, file.read()))
-    assert len(labels) == int(count) and labels == committed, \
-        "docs/sptrsv_h200.svg is not of %s: draw it anew as docs/tables/README.md says" % table
+    page_says("docs/benchmarks.md", "The figure shows %s triangles of at most 216,000 rows that "
+              "the library was tuned on: a solve is %s times as fast as cuSPARSE's in the "
+              "geometric mean, and from %s to %s times on each" % (count, mean, least, most))
+    is_committed("sptrsv_h200.svg", now, int(count))
+    table = os.path.join(ROOT, "docs", "tables", "validation_unseen_h200.csv")
+    is_committed("unseen_h200.svg", draw("rows", "rows", table)[1], 5)
+    said, now = draw("shares", "shares", table)
+    at_once, ten, last = re.search(r"1 solve: (\d+) %, 10: (\d+) %, all: (\d+) solves",
+                                   said).groups()
+    page_says("README.md", "the analysis has paid after one solve on %s %% of the systems, after "
+              "ten on %s %%, and after %s on all" % (at_once, ten, last))
+    has(now, "777 systems")
+    few = write("validation.csv", "family,system,scalar,rows,chosen,solve_us,cusparse_us,"
+                "floor_us,outcome,analysis_us,cusparse_analysis_us",
+                "f,at once,double,9,a,1,4,1,right,5,5", "f,2,double,9,a,1,9,1,right,15,5",
+                "f,10,double,300000,a,1,2,1,right,15,5", "f,11,double,9,a,1,2,1,right,16,5",
+                "f,none,double,9,a,2,1,1,right,9,5", "f,wrong,double,9,a,1,2,1,wrong,9,5")
+    has(draw("few", "shares", few)[0], "1 solve: 20 %, 10: 60 %, all: inf solves")
+    has(draw("few", "rows", few)[1], ">2.45 ×<", ">2 ×<", "5 systems")
 
     not_drawn("absent.csv", "speedup", os.path.join(WORK, "absent.csv"))
     not_drawn("has no rows", "speedup", write("empty.csv", "matrix,algorithm"))
     not_drawn("no column matrix.*strata_perf_sptrsv", "speedup", write("other.csv", "rows,kl", "1,2"))
     not_drawn("other columns", "speedup", known, runs)
     not_drawn("cusparse", "speedup", known, "--peer", "cusparse")
-    not_drawn("mixes scalars", "times",
+    not_drawn("mixes scalars", "speedup",
               write("mixed.csv", *lines, "a,automatic,1,float,9,9,1,2,right"))
-
-    # Errors beside their bound, where there are merged level sets.
-    grid = ("--gallery", "grid2d:20", "--algorithms", "sync_free", SHORT)
-    merged = measure("sptrsv", "merged.csv", *grid, "--gallery", "random:500x3",
-                     "--merged-levels", "4")
-    has(draw("accuracy", "accuracy", merged)[0], "2 systems, 2 within their bound")
-    not_drawn("no plan in the tables merges", "accuracy",
-              measure("sptrsv", "plain.csv", *grid, "--accuracy", "componentwise"))
 
 
 shutil.rmtree(WORK, ignore_errors=True)

@@ -6,7 +6,7 @@
 #   cmake -D source_dir=DIR -P check_braces.cmake
 file(GLOB_RECURSE files ${source_dir}/core/*.hpp ${source_dir}/analysis/*.hpp
      ${source_dir}/kernels/*.hpp ${source_dir}/gallery/*.hpp ${source_dir}/perf_test/*.?pp
-     ${source_dir}/unit_test/*.?pp ${source_dir}/examples/*.cpp)
+     ${source_dir}/unit_test/*.?pp ${source_dir}/examples/*.cpp ${source_dir}/c/*.?pp)
 list(LENGTH files num_files)
 if(num_files LESS 50)
   message(FATAL_ERROR "${source_dir}: only ${num_files} files found")

@@ -3,8 +3,10 @@
 #define STRATA_PYTHON_BINDINGS_HPP
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <Kokkos_Core.hpp>
+#include <string>
 
 #include "Arrays.hpp"
 
@@ -25,6 +27,22 @@ void bind_dense(nb::module_& module);
 /// What JAX calls from compiled programs; nothing where the build had no
 /// headers of jaxlib.
 void bind_jax(nb::module_& module);
+
+/// Python code's part of a report, kept by objects with attributes of their
+/// own (nb::dynamic_attr).
+inline std::string conversion_of(nb::handle report) {
+  return nb::cast<std::string>(nb::getattr(report, "_conversion", nb::str("")));
+}
+template <class Class>
+Class& with_conversion(Class& bound) {
+  return bound.def_prop_rw(
+      "conversion", [](nb::handle self) { return conversion_of(self); },
+      [](nb::handle self, const std::string& text) {
+        nb::setattr(self, "_conversion", nb::str(text.c_str()));
+      },
+      "What of the matrix given was converted, at the price of a copy; empty "
+      "if nothing was.");
+}
 
 /// Calls `take` with a zero of every scalar that libstrata has.
 template <class Take>

@@ -40,8 +40,10 @@ struct BindFactors {
 
 void bind_factor_solver(nb::module_& module) {
   using Report = Strata::FactorSolverReport;
-  nb::class_<Report>(module, "FactorSolverReport",
-                     "What a solver with given factors consists of.")
+  nb::class_<Report> bound(module, "FactorSolverReport",
+                           "What a solver with given factors consists of.",
+                           nb::dynamic_attr());
+  with_conversion(bound)
       .def_prop_ro(
           "precision",
           [](const Report& r) { return Strata::to_string(r.precision); })

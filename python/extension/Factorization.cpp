@@ -77,8 +77,10 @@ struct BindFactorization {
 
 void bind_factorization(nb::module_& module) {
   using Report = Strata::IncompleteFactorizationReport;
-  nb::class_<Report>(module, "IncompleteFactorizationReport",
-                     "What an incomplete factorisation consists of.")
+  nb::class_<Report> bound(module, "IncompleteFactorizationReport",
+                           "What an incomplete factorisation consists of.",
+                           nb::dynamic_attr());
+  with_conversion(bound)
       .def_prop_ro("kind",
                    [](const Report& r) { return Strata::to_string(r.kind); })
       .def_prop_ro("order",
@@ -108,9 +110,11 @@ void bind_factorization(nb::module_& module) {
               "Bytes of the plans of all triangular solvers.")
       .def_ro("workspace_bytes", &Report::workspace_bytes,
               "Bytes of vectors between the two triangles.")
-      .def_ro("lower", &Report::lower, "The solver with L, a TriangularReport; without rows in the "
+      .def_ro("lower", &Report::lower,
+              "The solver with L, a TriangularReport; without rows in the "
               "coloured order.")
-      .def_ro("upper", &Report::upper, "The solver with U, a TriangularReport; without rows in the "
+      .def_ro("upper", &Report::upper,
+              "The solver with U, a TriangularReport; without rows in the "
               "coloured order.")
       .def_ro("lower_transposed", &Report::lower_transposed,
               "The solver with L's transpose; without rows unless there is "

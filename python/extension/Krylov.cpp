@@ -4,6 +4,7 @@
 #include <Strata_BiCgStab.hpp>
 #include <Strata_ConjugateGradient.hpp>
 #include <Strata_Gmres.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,32 +17,105 @@ namespace StrataPython {
 
 namespace {
 
+/// What has the objects of this thread's solve on its stream again, after code
+/// of Python, in which other threads may have used them on others.
+thread_local const std::function<void()>* return_to_stream = nullptr;
+
+class ReturnToStream {
+ public:
+  explicit ReturnToStream(const std::function<void()>& then)
+      : outer_(return_to_stream) {
+    return_to_stream = &then;
+  }
+  ReturnToStream(const ReturnToStream&) = delete;
+  ReturnToStream& operator=(const ReturnToStream&) = delete;
+  ~ReturnToStream() { return_to_stream = outer_; }
+
+ private:
+  const std::function<void()>* outer_;
+};
+
+/// A function of Python that a solve calls. Copies share it, with or without
+/// the interpreter's lock.
+class Function {
+ public:
+  explicit Function(nb::object function)
+      : function_(new nb::object(std::move(function)), [](nb::object* object) {
+          const nb::gil_scoped_acquire acquire;
+          delete object;
+        }) {}
+  /// use(function), with the interpreter's lock.
+  template <class Use>
+  void call(const Use& use) const {
+    {
+      const Callback callback;
+      use(*function_);
+    }
+    expect_running();
+    if (return_to_stream) (*return_to_stream)();
+  }
+
+ private:
+  std::shared_ptr<nb::object> function_;
+};
+
 /// What a callback has raised: the solve stops, and then raises it.
 using Raised = std::shared_ptr<std::exception_ptr>;
 
 struct Progress {
-  /// Copies of options share it, with or without the interpreter's lock.
-  std::shared_ptr<nb::object> callback;
+  Function callback;
   Raised raised;
 
-  Progress(nb::object called, Raised into)
-      : callback(new nb::object(std::move(called)),
-                 [](nb::object* object) {
-                   const nb::gil_scoped_acquire acquire;
-                   delete object;
-                 }),
-        raised(std::move(into)) {}
   bool operator()(int iteration, double residual_norm) const {
-    const nb::gil_scoped_acquire acquire;
-    try {
-      const nb::object answer = (*callback)(iteration, residual_norm);
-      return answer.is_none() || nb::cast<bool>(nb::bool_(answer));
-    } catch (...) {
-      *raised = std::current_exception();
-      return false;
-    }
+    bool goes_on = false;
+    callback.call([&](const nb::object& function) {
+      try {
+        const nb::object answer = function(iteration, residual_norm);
+        goes_on = answer.is_none() || nb::cast<bool>(nb::bool_(answer));
+      } catch (...) {
+        *raised = std::current_exception();
+      }
+    });
+    return goes_on;
   }
 };
+
+/// A linear operator that is a function of Python, called with the address of
+/// the vector p; it returns an array, w = A p or z = M^-1 p, that is copied.
+template <class Scalar, class Space>
+class Called {
+ public:
+  explicit Called(nb::object function) : function_(std::move(function)) {}
+
+  template <class Vector>
+  void apply(const Space& exec, const Vector& from, const Vector& to) const {
+    Read<Scalar, Space> made;
+    function_.call([&](const nb::object& function) {
+      made = nb::cast<Read<Scalar, Space>>(
+          function(reinterpret_cast<std::uintptr_t>(from.data())));
+    });
+    const auto source = strided_vector<Scalar, Space>("the result", made);
+    if (source.extent(0) != to.extent(0))
+      throw Strata::SizeMismatchError(
+          "the result", "has " + std::to_string(source.extent(0)) + " elements",
+          "return one for each row");
+    Kokkos::deep_copy(exec, to, source);
+  }
+  void on(std::uintptr_t) const {}
+
+ private:
+  Function function_;
+};
+
+/// What a method is passed for an object of Python.
+template <class Scalar, class Space>
+const Called<Scalar, Space>& operator_of(const Called<Scalar, Space>& A) {
+  return A;
+}
+template <class Of>
+const auto& operator_of(const Held<Of>& A) {
+  return A.object;
+}
 
 /// A method: its solver, options and result.
 template <template <class, class> class SolverOf, class OptionsOf,
@@ -90,57 +164,72 @@ class Krylov : public Held<typename Of::template Solver<Scalar, Space>> {
         option(given, "iterations_ahead", options.iterations_ahead);
     take_own(given, options);
     if (given.contains("progress"))
-      options.progress = Progress{nb::object(given["progress"]), raised_};
+      options.progress =
+          Progress{Function(nb::object(given["progress"])), raised_};
     const Work work;
     this->object = typename Of::template Solver<Scalar, Space>(this->on(stream),
                                                                rows, options);
   }
 
-  Result solve_plain(const Matrix& A, const Read<Scalar, Space>& b,
+  template <class Operator>
+  Result solve_plain(const Operator& A, const Read<Scalar, Space>& b,
                      const Written<Scalar, Space>& x, std::uintptr_t stream) {
-    return solve(A, b, x, stream, [](const auto&, const auto& run) {
-      return run(Strata::NoPreconditioner());
-    });
+    return solve(
+        A, b, x, stream, [] {},
+        [](const auto&, const auto& run) {
+          return run(Strata::NoPreconditioner());
+        });
   }
-  template <class M>
-  Result solve_with(const Matrix& A, const M& preconditioner,
+  template <class Operator, class M>
+  Result solve_with(const Operator& A, const M& preconditioner,
                     const Read<Scalar, Space>& b,
                     const Written<Scalar, Space>& x, std::uintptr_t stream) {
-    return solve(A, b, x, stream, [&](const auto&, const auto& run) {
-      preconditioner.on(stream);
-      return run(preconditioner.object);
-    });
+    return solve(
+        A, b, x, stream, [&] { preconditioner.on(stream); },
+        [&](const auto&, const auto& run) {
+          return run(operator_of(preconditioner));
+        });
   }
   Result solve_jacobi(const Matrix& A, const Indices<Space>& row_map,
                       const Indices<Space>& entries,
                       const Values<Scalar, Space>& values,
                       const Read<Scalar, Space>& b,
                       const Written<Scalar, Space>& x, std::uintptr_t stream) {
-    return solve(A, b, x, stream, [&](const auto& exec, const auto& run) {
-      return with_indices<Space>(
-          row_map, entries, [&](auto offsets, auto columns) {
-            return run(Strata::JacobiPreconditioner<Scalar, Space>(
-                exec, borrowed_matrix<Scalar, Space>(
-                          offsets, columns, view_of<Scalar, Space>(values))));
-          });
-    });
+    return solve(
+        A, b, x, stream, [] {},
+        [&](const auto& exec, const auto& run) {
+          return with_indices<Space>(
+              row_map, entries, [&](auto offsets, auto columns) {
+                return run(Strata::JacobiPreconditioner<Scalar, Space>(
+                    exec,
+                    borrowed_matrix<Scalar, Space>(
+                        offsets, columns, view_of<Scalar, Space>(values))));
+              });
+        });
   }
 
  private:
-  /// `prepare` calls what it is passed with a preconditioner.
-  template <class Prepare>
-  Result solve(const Matrix& A, const Read<Scalar, Space>& b,
+  /// `put_on_stream` is for the preconditioner, which `prepare` calls what it
+  /// is passed with.
+  template <class Operator, class PutOnStream, class Prepare>
+  Result solve(const Operator& A, const Read<Scalar, Space>& b,
                const Written<Scalar, Space>& x, std::uintptr_t stream,
-               const Prepare& prepare) {
+               const PutOnStream& put_on_stream, const Prepare& prepare) {
     const auto from = strided_vector<Scalar, Space>("b", b);
     const auto to = strided_vector<Scalar, Space>("x", x);
     Result result;
     {
       const Work work;
-      A.on(stream);
+      const std::function<void()> put_all_on_stream = [&] {
+        A.on(stream);
+        put_on_stream();
+      };
+      put_all_on_stream();
+      const ReturnToStream later(put_all_on_stream);
       const Space exec = this->on(stream);
       result = prepare(exec, [&](const auto& preconditioner) {
-        return this->object.solve(exec, A.object, preconditioner, from, to);
+        return this->object.solve(exec, operator_of(A), preconditioner, from,
+                                  to);
       });
     }
     if (*raised_) {
@@ -161,34 +250,55 @@ void bind_method(nb::module_& module, const char* name) {
     using Space = decltype(space);
     using Class = Krylov<Of, Scalar, Space>;
     nb::class_<Class> bound(module, class_name<Scalar, Space>(name).c_str());
-    // A lambda, because nvcc takes no pointers to members that are templates.
-    const auto define_with = [&](auto* any) {
+    bound.def(nb::init<std::int64_t, const nb::dict&, std::uintptr_t>(),
+              nb::arg("rows"), nb::arg("options"), nb::arg("stream"));
+    // Lambdas, because nvcc takes no pointers to members that are templates.
+    const auto define_with = [&](auto* an_operator, auto* any) {
+      using Operator = std::remove_pointer_t<decltype(an_operator)>;
       using M = std::remove_pointer_t<decltype(any)>;
       bound.def(
           "solve",
-          [](Class& self, const typename Class::Matrix& A,
-             const M& preconditioner, const Read<Scalar, Space>& b,
-             const Written<Scalar, Space>& x, std::uintptr_t stream) {
+          [](Class& self, const Operator& A, const M& preconditioner,
+             const Read<Scalar, Space>& b, const Written<Scalar, Space>& x,
+             std::uintptr_t stream) {
             return self.solve_with(A, preconditioner, b, x, stream);
           },
           nb::arg("A"), nb::arg("M"), nb::arg("b").noconvert(),
           nb::arg("x").noconvert(), nb::arg("stream"));
     };
-    bound
-        .def(nb::init<std::int64_t, const nb::dict&, std::uintptr_t>(),
-             nb::arg("rows"), nb::arg("options"), nb::arg("stream"))
-        .def("solve", &Class::solve_plain, nb::arg("A"),
-             nb::arg("b").noconvert(), nb::arg("x").noconvert(),
-             nb::arg("stream"))
-        .def("solve_jacobi", &Class::solve_jacobi, nb::arg("A"),
-             nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-             nb::arg("data").noconvert(), nb::arg("b").noconvert(),
-             nb::arg("x").noconvert(), nb::arg("stream"));
-    define_with(static_cast<Factorization<Scalar, Space>*>(nullptr));
-    define_with(static_cast<Factors<Scalar, Space>*>(nullptr));
+    const auto define_for = [&](auto* an_operator) {
+      using Operator = std::remove_pointer_t<decltype(an_operator)>;
+      bound.def(
+          "solve",
+          [](Class& self, const Operator& A, const Read<Scalar, Space>& b,
+             const Written<Scalar, Space>& x, std::uintptr_t stream) {
+            return self.solve_plain(A, b, x, stream);
+          },
+          nb::arg("A"), nb::arg("b").noconvert(), nb::arg("x").noconvert(),
+          nb::arg("stream"));
+      define_with(an_operator,
+                  static_cast<Factorization<Scalar, Space>*>(nullptr));
+      define_with(an_operator, static_cast<Factors<Scalar, Space>*>(nullptr));
+      define_with(an_operator, static_cast<Called<Scalar, Space>*>(nullptr));
+    };
+    define_for(static_cast<Sell<Scalar, Space>*>(nullptr));
+    define_for(static_cast<Called<Scalar, Space>*>(nullptr));
+    bound.def("solve_jacobi", &Class::solve_jacobi, nb::arg("A"),
+              nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+              nb::arg("data").noconvert(), nb::arg("b").noconvert(),
+              nb::arg("x").noconvert(), nb::arg("stream"));
   };
   for_each_scalar_and_space(define);
 }
+
+template <class Scalar, class Space>
+struct BindCalled {
+  static void define(nb::module_& module) {
+    using Class = Called<Scalar, Space>;
+    nb::class_<Class>(module, class_name<Scalar, Space>("Called").c_str())
+        .def(nb::init<nb::object>(), nb::arg("function"));
+  }
+};
 
 template <class Result>
 void bind_result(nb::module_& module, const char* name, const char* text) {
@@ -209,6 +319,7 @@ void bind_krylov(nb::module_& module) {
                                 "How conjugate gradients ended.");
   bind_result<Strata::KrylovResult>(module, "KrylovResult",
                                     "How GMRES or BiCGStab ended.");
+  for_each_type<BindCalled>(module);
   bind_method<Cg>(module, "ConjugateGradient");
   bind_method<Gmres>(module, "Gmres");
   bind_method<BiCgStab>(module, "BiCgStab");

@@ -21,6 +21,8 @@ bool started_here = false;
 /// Threads between the two ends of an Away, and who waits for there to be none.
 std::atomic<int> threads_away{0};
 std::atomic<std::thread::id> exiting_thread{};
+/// How deep this thread is in code of Python that solves have called.
+thread_local int callbacks_of_thread = 0;
 
 // Never destroyed: objects of Python may outlive the statics of this file.
 struct Holders {
@@ -30,13 +32,6 @@ struct Holders {
 Holders& holders() {
   static Holders& instance = *new Holders;
   return instance;
-}
-
-void expect_running() {
-  if (!running)
-    throw Strata::HandleError("strata_solvers",
-                              "has been shut down: the interpreter is exiting",
-                              "solve before it exits");
 }
 
 void release_all() {
@@ -62,6 +57,13 @@ void let_this_thread_dispatch() {}
 
 }  // namespace
 
+void expect_running() {
+  if (!running)
+    throw Strata::HandleError("strata_solvers",
+                              "has been shut down: the interpreter is exiting",
+                              "solve before it exits");
+}
+
 void initialize() {
   const std::string missing = missing_device();
   if (!missing.empty()) throw nanobind::import_error(missing.c_str());
@@ -84,10 +86,13 @@ void initialize() {
 void finalize() {
   if (!running.exchange(false)) return;
   exiting_thread = std::this_thread::get_id();
-  const nanobind::gil_scoped_release release;
-  // Those who work come back, which takes the interpreter's lock.
-  while (threads_away > 0)
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  {
+    // Those who work come back, which takes the interpreter's lock.
+    const nanobind::gil_scoped_release release;
+    while (threads_away > 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  // With that lock: objects that are released may hold functions of Python.
   let_this_thread_dispatch();
   release_all();
   if (started_here && Kokkos::is_initialized()) Kokkos::finalize();
@@ -96,7 +101,8 @@ void finalize() {
 Away::Away() : thread_(PyEval_SaveThread()) {
   ++threads_away;
   const auto exiting = exiting_thread.load();
-  if (exiting == std::thread::id() || exiting == std::this_thread::get_id())
+  if (exiting == std::thread::id() || exiting == std::this_thread::get_id() ||
+      callbacks_of_thread > 0)
     return;
   --threads_away;
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -108,6 +114,18 @@ Away::~Away() {
 
 Work::Work() : lock_(work_mutex) {
   expect_running();
+  let_this_thread_dispatch();
+}
+
+Callback::Callback() {
+  ++callbacks_of_thread;
+  work_mutex.unlock();
+  state_ = PyGILState_Ensure();
+}
+Callback::~Callback() {
+  PyGILState_Release(state_);
+  work_mutex.lock();
+  --callbacks_of_thread;
   let_this_thread_dispatch();
 }
 

@@ -66,6 +66,24 @@ class Work {
   KeptDevice device_;
 };
 
+/// @throws Strata::HandleError after finalize()
+void expect_running();
+
+/// Within Work, a thread that calls code of Python: it holds the interpreter's
+/// lock and lets others use the library, as that code may do itself.
+/// finalize() waits for its solve, which has to end: see expect_running().
+class Callback {
+ public:
+  Callback();
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+  ~Callback();
+
+ private:
+  KeptDevice device_;
+  PyGILState_STATE state_;
+};
+
 /// The same for a thread that is not Python's, or does not hold the
 /// interpreter's lock: one of XLA's.
 class ForeignWork {

@@ -37,7 +37,9 @@ struct BindSellMatrix {
 
 void bind_sell_matrix(nb::module_& module) {
   using Report = Strata::SellReport;
-  nb::class_<Report>(module, "SellReport", "What was made of a matrix.")
+  nb::class_<Report> bound(module, "SellReport", "What was made of a matrix.",
+                           nb::dynamic_attr());
+  with_conversion(bound)
       .def_ro("rows", &Report::rows)
       .def_ro("columns", &Report::columns)
       .def_ro("entries", &Report::entries)

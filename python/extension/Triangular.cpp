@@ -120,8 +120,11 @@ void bind_triangular(nb::module_& module) {
               "Whether it can't be used with these values or this memory.");
 
   using Report = Strata::TriangularReport;
-  nb::class_<Report>(module, "TriangularReport",
-                     "What was chosen and why; str() has it as lines of text.")
+  nb::class_<Report> bound(
+      module, "TriangularReport",
+      "What was chosen and why; str() has it as lines of text.",
+      nb::dynamic_attr());
+  with_conversion(bound)
       .def_prop_ro(
           "algorithm",
           [](const Report& r) { return Strata::to_string(r.algorithm); },
@@ -165,7 +168,11 @@ void bind_triangular(nb::module_& module) {
           "candidates", &Report::candidates,
           "What was considered, a TriangularCandidate each: the first that is "
           "not ruled out was chosen.")
-      .def("__repr__", [](const Report& r) { return Strata::to_string(r); });
+      .def("__repr__", [](nb::handle self) {
+        const std::string converted = conversion_of(self);
+        return Strata::to_string(nb::cast<const Report&>(self)) +
+               (converted.empty() ? "" : "\nconverted: " + converted);
+      });
 
   for_each_type<BindTriangular>(module);
 }

@@ -37,7 +37,7 @@ FAULTS = {
 def test_faults_of_a_matrix(name):
     A, row = FAULTS[name]
     with pytest.raises(getattr(strata, name)) as caught:
-        strata.TriangularSolver(A)
+        strata.TriangularSolver(A, copy=False)
     error = caught.value
     assert isinstance(error, strata.Error) and isinstance(error, ValueError)
     assert error.row == row and error.remedy and error.argument and error.problem
@@ -53,45 +53,25 @@ def test_a_matrix_that_is_not_square():
         strata.ilu0(sp.csr_array((3, 4)))
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int64", "bool", "longdouble", "int8"])
-def test_values_of_another_type(dtype):
-    A = sp.eye_array(3, format="csr", dtype=dtype)
+def test_values_of_another_type():
+    A = sp.eye_array(3, format="csr", dtype="longdouble")
     for make in (strata.TriangularSolver, strata.ilu0, strata.ic0, strata.SellMatrix):
         with pytest.raises(strata.TypeMismatchError, match="astype") as caught:
             make(A)
         assert isinstance(caught.value, TypeError)
 
 
-@pytest.mark.parametrize("form", ["coo", "lil", "dia", "dok", "bsr"])
-def test_other_formats(form):
-    A = sp.eye_array(3, format=form)
-    for make in (strata.TriangularSolver, strata.ilu0, strata.ic0, strata.SellMatrix):
-        with pytest.raises(strata.TypeMismatchError, match="tocsr"):
-            make(A)
-
-
-def test_what_is_no_sparse_matrix():
-    for A in (np.eye(3), [[1.0]], None, "L"):
-        with pytest.raises(strata.TypeMismatchError, match="csr_array"):
-            strata.TriangularSolver(A)
-    for make in (strata.ilu0, strata.ic0, strata.SellMatrix):
-        with pytest.raises(strata.TypeMismatchError, match="tocsr"):
-            make(sp.eye_array(3, format="csc"))
+def test_what_is_no_matrix():
+    for A in (np.ones(3), [[1.0]], None, "L", np.array([["a"]]), 3.0):
+        for make in (strata.TriangularSolver, strata.ilu0, strata.ic0, strata.SellMatrix):
+            with pytest.raises(strata.TypeMismatchError, match="csr_array"):
+                make(A)
 
 
 def test_arrays_of_a_matrix():
     A = sp.eye_array(4, format="csr")
-    A.indices = A.indices.astype("int16")
-    with pytest.raises(strata.TypeMismatchError, match="int16"):
-        strata.TriangularSolver(A)
-    A = sp.eye_array(4, format="csr")
-    A.indices = A.indices.astype("int64")
-    A.indptr = A.indptr.astype("int32")
-    with pytest.raises(strata.TypeMismatchError, match="indices"):
-        strata.TriangularSolver(A)
-    A = sp.eye_array(4, format="csr")
-    A.data = np.ones(8)[::2]
-    with pytest.raises(strata.OptionError, match="contiguous"):
+    A.indices = A.indices.astype("float64")
+    with pytest.raises(strata.TypeMismatchError, match="float64"):
         strata.TriangularSolver(A)
     A = sp.eye_array(4, format="csr")
     A.indptr = A.indptr[:-1]
@@ -168,11 +148,9 @@ def test_updates(rng):
     for values, error in ((other, strata.MatrixError),
                           (zero, strata.ZeroDiagonalError),
                           (zero.data, strata.ZeroDiagonalError),
-                          (A.tocsc(), strata.TypeMismatchError),
-                          (A.astype("float32"), strata.TypeMismatchError),
-                          (A.data.astype("float32"), strata.TypeMismatchError),
+                          (A.astype("complex128"), strata.TypeMismatchError),
+                          (A.data.astype("complex128"), strata.TypeMismatchError),
                           (A.data[:-1], strata.SizeMismatchError),
-                          (np.concatenate([A.data, A.data])[::2], strata.OptionError),
                           (sp.eye_array(21, format="csr"), strata.SizeMismatchError),
                           (3.0, strata.TypeMismatchError)):
         with pytest.raises(error):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The listings of docs/python.md, one after another, and the notebook run."""
+"""The listings of docs/python.md, one after another, those of README.md and the notebook run."""
 
 import json
 import pathlib
@@ -18,15 +18,15 @@ def found(*names):
     pytest.skip(f"{names[-1]} is not here")
 
 
-def listings():
-    text = found("docs", "python.md").read_text()
+def listings(*page):
+    text = found(*page).read_text()
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def test_listings(capsys):
     names, run = {}, 0
-    assert len(listings()) >= 7
-    for listing in listings():
+    assert len(listings("docs", "python.md")) >= 7
+    for listing in listings("docs", "python.md"):
         for module in ("torch", "jax"):
             if re.search(rf"^import {module}$", listing, re.MULTILINE):
                 try:
@@ -40,6 +40,16 @@ def test_listings(capsys):
     printed = capsys.readouterr().out
     assert "algorithm: " in printed and "converged" in printed
     assert "\n1 store the diagonal" in printed
+
+
+def test_listing_of_readme():
+    """Of the A and b that docs/python.md begins with."""
+    names = {}
+    exec(compile(listings("docs", "python.md")[0], "docs/python.md", "exec"), names)
+    (listing,) = listings("README.md")
+    exec(compile(listing, "README.md", "exec"), names)
+    A, b, x = (names[name] for name in "Abx")
+    assert names["info"] == 0 and abs(A @ x - b).max() < 1e-3 * abs(b).max()
 
 
 def test_notebook(monkeypatch):

@@ -259,3 +259,104 @@ solve = TriangularSolve(sp.eye_array(9, format="csr", dtype="float32"))
 print(jax.jit(solve)(np.ones(9, "float32"), np.ones(9, "float32")).sum())
 """], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout.strip() == "9.0", done.stderr
+
+
+def test_matrices_of_jax(rng):
+    from conftest import laplacian
+    from jax.experimental.sparse import BCOO, BCSR
+
+    A, b = laplacian(6), rng.random(36)
+    dense = jax.numpy.asarray(A.toarray())
+    twice = BCOO.fromdense(dense / 2)
+    twice = BCOO((jax.numpy.tile(twice.data, 2), jax.numpy.tile(twice.indices, (2, 1))),
+                 shape=dense.shape)
+    row = np.repeat(np.arange(36), np.diff(A.indptr))
+    order = np.lexsort((rng.random(row.size), row))
+    mixed = BCSR(tuple(map(jax.numpy.asarray, (A.data[order], A.indices[order], A.indptr))),
+                 shape=A.shape)
+    for of, said in ((BCSR.fromdense(dense), ""), (mixed, "sorted"),
+                     (BCOO.fromdense(dense), "coo to csr"),
+                     (twice, "coo to csr"), (dense, "dense to csr")):
+        M = strata.ilu0(of)
+        assert M.report().conversion == said
+        np.testing.assert_allclose(M @ b, strata.ilu0(A) @ b)
+        M.update(of)
+        S = strata.SellMatrix(of)
+        np.testing.assert_allclose(S.H @ b, A.T @ b)
+        x, info = strata.cg(of, jax.numpy.asarray(b), M=lambda r: M @ r, rtol=1e-9)
+        assert info == 0
+        np.testing.assert_allclose(A @ x, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("trans", ["N", "T"])
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("columns", [None, 3])
+def test_forward_mode(rng, called, dtype, trans, unit, columns):
+    import jax.numpy as jnp
+
+    from strata_solvers.jax import TriangularSolve
+
+    A = random_triangle(rng, 6, 12, dtype)
+    ours = TriangularSolve(A, trans=trans, unit_diagonal=unit)
+    dense = dense_solve(A, trans, unit)
+    shape = (6,) if columns is None else (6, columns)
+    values, b = jnp.asarray(A.data), jnp.asarray(random_array(rng, shape, dtype))
+    tangents = (jnp.asarray(random_array(rng, A.data.shape, dtype)),
+                jnp.asarray(random_array(rng, shape, dtype)))
+    for found, wanted in zip(jax.jvp(ours, (values, b), tangents),
+                             jax.jvp(dense, (values, b), tangents)):
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
+    for found, wanted in zip(jax.jit(jax.jacfwd(ours, (0, 1), holomorphic=dtype[0] == "c"))(
+            values, b), jax.jacfwd(dense, (0, 1), holomorphic=dtype[0] == "c")(values, b)):
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
+    if dtype == "float64":
+        def size(solve):
+            return lambda v: (solve(v, b) ** 2).sum()
+
+        np.testing.assert_allclose(jax.hessian(size(ours))(values),
+                                   jax.hessian(size(dense))(values), atol=1e-8)
+
+
+def test_entries_that_are_ignored_have_no_derivative(rng, called):
+    from strata_solvers.jax import TriangularSolve
+
+    A = random_triangle(rng, 5, 8, "float64") + 0.1 * sp.triu(np.ones((5, 5)), 1)
+    A = A.tocsr()
+    ours = TriangularSolve(A, take_triangle=True)
+    gradient = jax.grad(lambda v: (ours(v, np.ones(5)) ** 2).sum())(A.data)
+    row = np.repeat(np.arange(5), np.diff(A.indptr))
+    assert (np.asarray(gradient)[A.indices > row] == 0).all()
+    moved = A.data * (1 + (A.indices > row))
+    np.testing.assert_array_equal(ours(moved, np.ones(5)), ours(A.data, np.ones(5)))
+
+
+@pytest.mark.parametrize("columns", [None, 2])
+def test_a_batch_of_right_hand_sides_is_one_call(rng, monkeypatch, columns):
+    import strata_solvers.jax
+    from strata_solvers.jax import TriangularSolve
+
+    monkeypatch.setattr(strata_solvers.jax, "native", False)
+    A = random_triangle(rng, 8, 20, "float64")
+    ours, shapes = TriangularSolve(A), []
+    solve = ours._on_host
+    monkeypatch.setattr(ours, "_on_host", lambda op, values, b: shapes.append(
+        b.shape) or solve(op, values, b))
+    b = rng.random((4, 8) if columns is None else (4, 8, columns))
+    many = jax.vmap(ours, (None, 0))(A.data, b)
+    assert shapes == [(8, 4 * (columns or 1))]
+    for x, r in zip(many, b):
+        np.testing.assert_allclose(A @ x, r)
+    shapes.clear()
+    twice = jax.vmap(jax.vmap(ours, (None, 0)), (None, 1))(A.data, b[:, None].repeat(3, 1))
+    assert len(shapes) == 1 and twice.shape == (3, *b.shape)
+    np.testing.assert_allclose(twice[2], many)
+    shapes.clear()
+    both = jax.vmap(ours)(np.stack([A.data, 2 * A.data]), b[:2])
+    np.testing.assert_allclose(both, [many[0], many[1] / 2])
+    assert len(shapes) == 2
+    both = jax.jit(jax.vmap(ours, (0, None)))(np.stack([A.data, 2 * A.data]), b[0])
+    np.testing.assert_allclose(both, [many[0], many[0] / 2])
+    shapes.clear()
+    gradients = jax.vmap(jax.grad(lambda r: (ours(A.data, r) ** 2).sum()))(b)
+    assert len(shapes) == 2 and gradients.shape == b.shape

@@ -71,6 +71,31 @@ begun.wait()
 """)
 
 
+@pytest.mark.parametrize("work", ["time.sleep(1e-3)", "solver.solve(r)"])
+def test_exit_while_a_thread_is_in_a_callback(work):
+    run(f"""
+import threading, time
+import numpy as np, scipy.sparse as sp
+import strata_solvers as strata
+A = sp.eye_array(2000, format="csr") * 2 + sp.eye_array(2000, k=1) * 0.9
+solver = strata.TriangularSolver(sp.eye_array(2000, format="csr"))
+begun = threading.Event()
+def M(r):
+    begun.set()
+    {work}
+    return r
+def solve():
+    try:
+        while True:
+            strata.gmres(A, np.ones(2000), M=M, rtol=1e-15, callback=lambda norm: None)
+    except strata.HandleError:
+        pass
+for _ in range(2):
+    threading.Thread(target=solve, daemon=True).start()
+begun.wait()
+""")
+
+
 def test_import_takes_no_optional_module():
     out = run("""
 import sys

@@ -216,16 +216,3 @@ check_prefix() {
   quietly "$probe.log" cmake -S "$root/cmake/find_installed" -B "$probe" -G Ninja \
     -DCMAKE_PREFIX_PATH="$1" -Dbackend="$2" -Dresult="$probe/installed.txt"
 }
-
-# count_tests FILE: what ctest wrote to a file of JUnit's, in a few words.
-count_tests() {
-  local file=$1 note=
-  count() {
-    sed -nE "s/.*<testsuite.* $1=\"([0-9]+)\".*/\1/p;s/^[[:space:]]*$1=\"([0-9]+)\".*/\1/p" "$file" |
-      head -n 1
-  }
-  local tests failures skipped
-  tests=$(count tests) failures=$(count failures) skipped=$(count skipped)
-  [ "${skipped:-0}" -eq 0 ] || note=", $skipped skipped"
-  echo "$((tests - failures - ${skipped:-0})) passed, $failures failed$note"
-}

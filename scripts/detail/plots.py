@@ -38,8 +38,8 @@ def time_axis(axis, limits):
     _format(axis, lambda us: short_time(us, digits="g"), high / low < 30)
 
 
-def plain_numbers(axis):
-    _format(axis, "{:,g}".format)
+def plain_numbers(axis, between_powers=True):
+    _format(axis, "{:,.9g}".format, between_powers)
 
 
 def _format(axis, text, between_powers=True):

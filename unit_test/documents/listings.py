@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Takes the listings out of README.md and docs, to be compiled or checked.
+"""Takes the listings out of README.md, CONTRIBUTING.md and docs, to be compiled or checked.
 
     listings.py extract SOURCE_DIR OUTPUT_DIR
     listings.py check_shell SOURCE_DIR
@@ -9,7 +9,8 @@
 
 `extract` writes a file for each program, one file with all fragments, and prints the
 names of the programs. docs/developer/testing.md says how a listing is marked.
-`check_names` looks for the files that the text names.
+`check_names` looks for the files that the text names, and compares the version of
+CITATION.cff with CMake's.
 """
 
 import json
@@ -33,7 +34,7 @@ class Listing:
 
 
 def pages(root):
-    found = [root / "README.md"]
+    found = [root / "README.md", root / "CONTRIBUTING.md"]
     for path in sorted((root / "docs").rglob("*.md")):
         if "notes" not in path.relative_to(root).parts:
             found.append(path)
@@ -222,6 +223,11 @@ def check_names(root):
                 number += 1
                 if not any(True for place in places for _ in root.glob(place)):
                     wrong.append(f"{path.relative_to(root)}:{i + 1}: there is no {span}")
+    cited, built = (re.search(pattern, (root / name).read_text(), re.MULTILINE).group(1)
+                    for name, pattern in (("CITATION.cff", r"^version: (\S+)$"),
+                                          ("CMakeLists.txt", r"^project\(Strata VERSION (\S+)")))
+    if cited != built:
+        wrong.append(f"CITATION.cff has version {cited}, CMakeLists.txt {built}")
     if number < 50:
         wrong.append(f"only {number} names of files were found")
     if wrong:

@@ -36,8 +36,9 @@ from ._core import (
 )
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
-from ._factors import FactorSolver
+from ._factors import FactorSolver, factorized, splu_solver
 from ._krylov import CgInfo, KrylovInfo, bicgstab, cg, gmres
+from ._pool import memory_pool
 from ._precondition import IncompletePreconditioner, ic, ic0, ilu, ilu0
 from ._sell import SellMatrix
 from ._show import level_sets, show
@@ -70,6 +71,7 @@ __all__ = [
     "UpdateStatus",
     "bicgstab",
     "cg",
+    "factorized",
     "gmres",
     "has_cuda",
     "ic",
@@ -77,10 +79,12 @@ __all__ = [
     "ilu",
     "ilu0",
     "level_sets",
+    "memory_pool",
     "release_memory_pool",
     "rref",
     "show",
     "solve_banded",
+    "splu_solver",
     "spsolve_triangular",
     *(name for name in _error_names if not hasattr(_builtins, name)),
 ]

@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from . import _core
+from . import _convert, _core
+from ._convert import is_torch as _is_torch
 from ._errors import (
+    DuplicateEntryError,
+    Error,
     NotSquareError,
     OptionError,
     SizeMismatchError,
     TypeMismatchError,
+    UnsortedRowError,
 )
 from ._gpu import (  # noqa: F401 - for the other modules
     CudaArray,
     dtype_name,
+    dtype_text,
     framework_of,
     handed,
     on_gpu,
@@ -41,6 +47,10 @@ class Crs(NamedTuple):
     space: str
     #: Elements of the caller's `data` past indptr[-1], which are no entries.
     spare: int = 0
+    #: What was converted; empty where the arrays are the caller's.
+    conversion: str = ""
+    #: Entries are in another order, or other entries, than the caller's.
+    reordered: bool = False
 
     @property
     def dtype(self) -> str:
@@ -112,39 +122,28 @@ def core(name: str, dtype: str, space: str = "host") -> Any:
 # --- Matrices ----------------------------------------------------------------
 
 
-def _is_torch(A: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(A, torch.Tensor)
+def crs(A: Any, argument: str = "A", *, square: bool = True,
+        forms: tuple[str, ...] = ("csr",), entries: int | None = None,
+        copy: bool | None = None) -> Crs:
+    """The arrays of a matrix in one of the `forms`, "csr" and "csc".
 
-
-def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True,
-        entries: int | None = None) -> Crs:
-    """The arrays of a matrix in CSR or, where that will do, CSC format.
-
-    SciPy's and CuPy's matrices and arrays, sparse CSR and CSC tensors of PyTorch, and
-    BCSR of JAX.  Elements of `indices` and `data` past the `entries`, by default those that
-    indptr[-1] counts, are left out.
+    SciPy's and CuPy's matrices and arrays, sparse tensors of PyTorch, BCSR and BCOO of JAX,
+    and dense matrices of all of them: what has another form is converted to the first one,
+    what is of another type to the next that holds it.  With `copy` False that is refused.
+    Elements of `indices` and `data` past the `entries`, by default those that indptr[-1]
+    counts, are left out.
     """
-    form = getattr(A, "format", None)
+    done: list[str] = []
+    form = _convert.form_of(A)
+    if form not in forms:
+        A = _converted_matrix(A, argument, form, forms[0], copy)
+        done.append(f"{form} to {forms[0]}")
+        form = forms[0]
     if _is_torch(A):
-        layout = str(A.layout)
-        form = {"torch.sparse_csr": "csr", "torch.sparse_csc": "csc"}.get(layout, layout)
-        if form == "csr":
-            arrays = A.crow_indices(), A.col_indices(), A.values()
-        elif form == "csc":
-            arrays = A.ccol_indices(), A.row_indices(), A.values()
-    elif form in ("csr", "csc") or type(A).__name__ == "BCSR":
-        form = form if form in ("csr", "csc") else "csr"
+        arrays = ((A.crow_indices(), A.col_indices(), A.values()) if form == "csr" else
+                  (A.ccol_indices(), A.row_indices(), A.values()))
+    else:
         arrays = A.indptr, A.indices, A.data
-    if form not in ("csr", "csc"):
-        what = f"in the format {form!r}" if isinstance(form, str) else f"a {type(A).__name__}"
-        raise TypeMismatchError(
-            argument, f"is {what}",
-            "pass a sparse matrix in CSR" + (" or CSC" if csc else "") +
-            " format: A.tocsr() converts one, scipy.sparse.csr_array(A) a dense one",
-        )
-    if form == "csc" and not csc:
-        raise TypeMismatchError(argument, "is in the format 'csc'", "pass A.tocsr()")
     shape = tuple(int(n) for n in A.shape)
     if len(shape) != 2:
         raise SizeMismatchError(argument, f"has {len(shape)} dimensions", "pass a matrix")
@@ -153,32 +152,95 @@ def crs(A: Any, argument: str = "A", *, square: bool = True, csc: bool = True,
             argument, f"has {shape[0]} rows and {shape[1]} columns",
             "pass a matrix with as many columns as rows",
         )
+    reordered = bool(done)
     indptr, indices, data = (
         taken(plain(array), f"{argument}.{name}")
         for name, array in zip(("indptr", "indices", "data"), arrays))
+    space = space_of(data)
+    expect_space(space)
+    data = _values(data, f"{argument}.data", done)
+    indptr, indices = (_indices(array, f"{argument}.{name}", space, done)
+                       for name, array in (("indptr", indptr), ("indices", indices)))
+    if dtype_name(indptr) != dtype_name(indices):
+        indptr, indices = (_convert.cast(array, "int64") for array in (indptr, indices))
+        done.append("indices to int64")
+    if done:
+        _expect_leave_to_convert(argument, done, copy, data)
     rows = shape[1] if form == "csc" else shape[0]
     if indptr.shape[0] != rows + 1:
         raise SizeMismatchError(
             f"{argument}.indptr", f"has {indptr.shape[0]} elements for {rows} rows",
             "pass one more than there are rows",
         )
-    _check_values(data, f"{argument}.data")
-    space = space_of(data)
-    expect_space(space)
-    for name, array in (("indptr", indptr), ("indices", indices)):
-        index_array(array, f"{argument}.{name}")
-        same_space(array, space, f"{argument}.{name}")
-    if dtype_name(indptr) != dtype_name(indices):
-        raise TypeMismatchError(
-            f"{argument}.indices",
-            f"is {dtype_name(indices)} and {argument}.indptr {dtype_name(indptr)}",
-            "convert one to the type of the other",
-        )
     if entries is None:
         entries = _entries(indptr, data.shape[0])
     spare = max(0, data.shape[0] - entries)
     return Crs(indptr, _first(indices, entries), _first(data, entries), shape, form == "csc",
-               space, spare)
+               space, spare, ", ".join(dict.fromkeys(done)), reordered)
+
+
+def _expect_leave_to_convert(argument: str, done: list[str], copy: bool | None,
+                             array: Any) -> None:
+    """@raises TypeMismatchError where the caller wants no copy, HandleError in a capture"""
+    what = ", ".join(dict.fromkeys(done))
+    if copy is False:
+        raise TypeMismatchError(argument, f"would have to be converted ({what})",
+                                "convert it, or leave out copy=False")
+    if array is not None and space_of(array) == "cuda":
+        waiting_stream(array)
+
+
+def _converted_matrix(A: Any, argument: str, form: str | None, to: str,
+                      copy: bool | None) -> Any:
+    made = None
+    if form is not None:
+        # Of sparse matrices the data, of dense ones themselves.
+        array = A if form == "dense" else getattr(A, "data", None)
+        if _is_torch(A):
+            array = A.values() if form in ("csr", "csc") else A if form == "dense" else (
+                A._values() if form == "coo" else None)
+        _expect_leave_to_convert(argument, [f"{form} to {to}"], copy,
+                                 array if hasattr(array, "dtype") else None)
+        made = _convert.to_form(A, form, to)
+    if made is None:
+        what = f"in the format {form!r}" if form is not None else f"a {type(A).__name__}"
+        raise TypeMismatchError(
+            argument, f"is {what}",
+            "pass a sparse matrix in CSR format: A.tocsr() converts one, "
+            "scipy.sparse.csr_array(A) a dense one",
+        )
+    return made
+
+
+def in_order(matrix: Crs, argument: str = "A") -> Crs | None:
+    """A matrix whose columns increase along each row, entries named twice added up: a copy.
+    None where there is no way."""
+    _expect_leave_to_convert(argument, ["sorted"], None, matrix.data)
+    shape = matrix.shape[::-1] if matrix.transposed else matrix.shape
+    made = _convert.sum_duplicates(matrix.indptr, matrix.indices, matrix.data, shape)
+    if made is None:
+        return None
+    done = [matrix.conversion] if matrix.conversion else []
+    return Crs(*made, matrix.shape, matrix.transposed, matrix.space, 0,
+               ", ".join([*done, "sorted"]), True)
+
+
+def make_in_order(make: Callable[[Crs], None], matrix: Crs, argument: str = "A",
+                  copy: bool | None = None) -> None:
+    """make(matrix), again with the matrix in order if that is what is wrong with it."""
+    try:
+        make(matrix)
+    except (UnsortedRowError, DuplicateEntryError):
+        sorted_ = None if copy is False else in_order(matrix, argument)
+        if sorted_ is None:
+            raise
+        make(sorted_)
+
+
+def told(report: Any, *matrices: Crs) -> Any:
+    """A report that says what was converted of the matrices that a caller gave."""
+    report.conversion = "; ".join(of.conversion for of in matrices if of.conversion)
+    return report
 
 
 def _first(array: Any, elements: int) -> Any:
@@ -206,6 +268,42 @@ def index_array(array: Any, argument: str) -> Any:
     return array
 
 
+def _indices(array: Any, argument: str, space: str, done: list[str]) -> Any:
+    """Indices as the extension takes them; what was converted is added to `done`."""
+    same_space(array, space, argument)
+    if dtype_name(array) not in ("int32", "int64"):
+        to = _convert.as_index(dtype_name(array))
+        if to is not None:
+            done.append(f"indices from {dtype_name(array)} to {to}")
+            _expect_no_copy_in_capture(array, "is converted")
+            array = _convert.cast(array, to)
+    return index_array(_flat(array, argument, done), argument)
+
+
+def _values(array: Any, argument: str, done: list[str]) -> Any:
+    """The same of values."""
+    name = dtype_name(array)
+    if name not in scalars:
+        to = _convert.scalar_for(name)
+        if to is not None:
+            _expect_no_copy_in_capture(array, "is converted")
+            array = _convert.cast(array, to)
+            done.append(f"{name} to {to}")
+    array = _flat(array, argument, done)
+    _check_values(array, argument)
+    return array
+
+
+def _flat(array: Any, argument: str, done: list[str]) -> Any:
+    if array.ndim == 1 and not _is_flat(array):
+        _expect_no_copy_in_capture(array, "is made contiguous")
+        made = _convert.contiguous(array)
+        if made is not None:
+            done.append("made contiguous")
+            return made
+    return array
+
+
 def plain(array: Any) -> Any:
     """A tensor of PyTorch without what its export refuses: a gradient, a conjugation that is
     still to be done.  Other arrays as they are."""
@@ -221,13 +319,17 @@ def _is_contiguous(array: Any) -> bool:
     return flags is None or bool(flags.c_contiguous)
 
 
+def _is_flat(array: Any) -> bool:
+    return _is_contiguous(array) and not (isinstance(array, np.ndarray) and not (
+        array.flags.aligned and array.dtype.isnative))
+
+
 def _check_flat(array: Any, argument: str) -> None:
     if array.ndim != 1:
         raise SizeMismatchError(
             argument, f"has {array.ndim} dimensions", "pass an array of one dimension"
         )
-    if not _is_contiguous(array) or isinstance(array, np.ndarray) and not (
-            array.flags.aligned and array.dtype.isnative):
+    if not _is_flat(array):
         raise OptionError(
             argument, "is not contiguous, aligned and in the byte order of the machine",
             "pass a contiguous copy of it, such as np.array(...)",
@@ -250,6 +352,13 @@ def new_values(values: Any, like: Crs, argument: str = "values") -> Any:
     if not hasattr(values, "dtype") or not hasattr(values, "ndim"):
         raise TypeMismatchError(argument, f"is a {type(values).__name__}",
                                 "pass an array, or a sparse matrix")
+    if like.reordered:
+        raise TypeMismatchError(
+            argument, "is an array, and the matrix was converted "
+            f"({like.conversion}): its entries have another order",
+            "pass the whole matrix, or make the solver of one in CSR format with sorted rows")
+    done: list[str] = []
+    values = in_dtype(_flat(values, argument, done), like.dtype)
     _check_values(values, argument)
     same_dtype(values, like.dtype, argument)
     entries = like.data.shape[0]
@@ -260,6 +369,28 @@ def new_values(values: Any, like: Crs, argument: str = "values") -> Any:
         )
     same_space(values, like.space, argument)
     return _first(values, entries)
+
+
+def _expect_no_copy_in_capture(array: Any, why: str) -> None:
+    """The graph would read the copy's memory when that is no longer its own."""
+    stream = stream_of(array)
+    if stream:
+        _core.expect_no_capture(stream, f"an array {why}", "pass one that is used as it is")
+
+
+def in_dtype(array: Any, dtype: str) -> Any:
+    """The array in a type that holds all of its values, or itself if `dtype` is none."""
+    name = dtype_name(array)
+    if name == dtype:
+        return array
+    try:
+        holds = np.can_cast(np.dtype(name), dtype)
+    except TypeError:
+        return array
+    if not holds or isinstance(array, CudaArray):
+        return array
+    _expect_no_copy_in_capture(array, "is converted")
+    return _convert.cast(array, dtype)
 
 
 def same_dtype(array: Any, dtype: str, argument: str) -> None:
@@ -282,24 +413,23 @@ def same_space(array: Any, space: str, argument: str) -> None:
 def updated(given: Any, of: Crs, wait: bool = True,
             argument: str = "values") -> tuple[Crs, bool]:
     """What `update` was given, and whether that has a pattern to be compared."""
-    # (Of an array of JAX it is no text.)
-    if not isinstance(getattr(given, "format", None), str) and not (
-            _is_torch(given) and "sparse" in str(given.layout)) and (
-            type(given).__name__ != "BCSR"):
+    form = _convert.form_of(given)
+    if form is None:
         return of._replace(data=new_values(given, of, argument)), False
     # Offsets on a GPU take a wait; where there is one, the pattern is compared.
     entries = of.data.shape[0]
-    matrix = crs(given, argument, square=False, entries=None if of.space == "host" else entries)
+    of_form = "csc" if of.transposed else "csr"
+    as_is = form == of_form and not of.reordered
+    matrix = crs(given, argument, square=False, forms=(of_form,),
+                 entries=entries if as_is and of.space == "cuda" else None)
+    if "sorted" in of.conversion:
+        matrix = in_order(matrix, argument) or matrix
     if not wait and matrix.space == "cuda" and matrix.spare not in (0, of.spare):
         raise SizeMismatchError(
             f"{argument}.data", f"has {entries + matrix.spare} elements, the solver's matrix "
             f"{entries} entries", "pass a matrix with the pattern of the solver's")
-    if matrix.transposed != of.transposed:
-        was, is_ = ("csc", "csr") if of.transposed else ("csr", "csc")
-        raise TypeMismatchError(
-            argument, f"is in the format {is_!r}, and the solver was made from {was!r}",
-            f"pass A.to{was}()",
-        )
+    if matrix.dtype != of.dtype:
+        matrix = matrix._replace(data=in_dtype(matrix.data, of.dtype))
     if matrix.shape != of.shape:
         raise SizeMismatchError(
             argument, f"has the shape {matrix.shape}, the solver's matrix {of.shape}",
@@ -363,15 +493,11 @@ def right_hand_side(b: Any, rows: int, dtype: str, space: str, argument: str = "
                                     "pass an array of NumPy") from error
     elif space != "host":
         same_space(b, space, argument)
-        same_dtype(b, dtype, argument)
         if _is_backward(b) or _is_torch(b) and (b.is_conj() or b.is_neg()):
-            # The graph would read the copy's memory when that is no longer its own.
-            stream = stream_of(b)
-            if stream:
-                _core.expect_no_capture(stream, f"{argument} has to be copied",
-                                        "pass an array without negative strides and without "
-                                        "a conjugation that is still to be done")
-        b = plain(b)
+            _expect_no_copy_in_capture(b, "with a negative stride or a conjugation to be done "
+                                       "is copied")
+        b = in_dtype(plain(b), dtype)
+        same_dtype(b, dtype, argument)
     if b.ndim not in (1, 2):
         raise SizeMismatchError(
             argument, f"has {b.ndim} dimensions",
@@ -426,17 +552,27 @@ def output(out: Any, shape: tuple[int, ...], dtype: str, space: str,
     return given
 
 
+def can_be_written(array: Any, dtype: str) -> bool:
+    """Whether an answer of that type may take an array's place."""
+    try:
+        output(array, array.shape, dtype, space_of(array))
+    except Error:
+        return False
+    return True
+
+
 class Target:
     """An array for an answer: what the extension writes, and what the caller gets."""
 
-    __slots__ = ("array", "_returned", "_jax", "_waits")
+    __slots__ = ("array", "_returned", "_jax", "_waits", "_shape", "_dtype")
 
     def __init__(self, out: Any, like: Any, dtype: str, space: str,
                  shape: tuple[int, ...] | None = None, start: Any = None):
         """`out` where that is given, else a new array of the framework of `like`, and of
         its shape and order unless there is another `shape`; with the elements of `start`
         unless that is None."""
-        self._jax = False
+        self._jax, self._dtype = False, dtype
+        self._shape = tuple(like.shape if shape is None else shape)
         # JAX's streams are its own: it may free `like` once we return.
         self._waits = framework_of(like) == "jax" and space == "cuda"
         if out is not None:
@@ -455,6 +591,15 @@ class Target:
                 self.array[...] = start
         self._returned = self.array
 
+    def seen(self, stream: int) -> Any:
+        """What a callback sees of an answer on its way."""
+        if not self._jax:
+            return self._returned
+        pointer = _core.address_of(self.array)
+        made = _core.new_array(list(self._shape), self._dtype, pointer, stream)
+        _core.wait_for(stream)
+        return sys.modules["jax"].dlpack.from_dlpack(made)
+
     def done(self, stream: int) -> Any:
         """What the caller gets, once the work is enqueued on a stream."""
         if self._waits:
@@ -462,6 +607,47 @@ class Target:
         if not self._jax:
             return self._returned
         return sys.modules["jax"].dlpack.from_dlpack(self.array)
+
+
+def copy_at(address: int, elements: int, like: Any, stream: int) -> Any:
+    """A vector at an address, with the type of `like` and in its framework and memory: a
+    copy, enqueued on the stream, which is the framework's current one."""
+    dtype, framework = dtype_name(like), framework_of(like)
+    if space_of(like) == "host":
+        made = np.empty(elements, dtype)
+        ctypes.memmove(made.ctypes.data, address, made.nbytes)
+        return made
+    if framework == "cupy":
+        cupy = sys.modules["cupy"]
+        memory = cupy.cuda.UnownedMemory(address, elements * like.dtype.itemsize, like,
+                                         like.device.id)
+        with like.device:
+            return cupy.ndarray((elements,), dtype, cupy.cuda.MemoryPointer(memory, 0)).copy()
+    if framework == "torch":
+        there = _core.array_at(address, [elements], [1], dtype, like.get_device(), like)
+        return sys.modules["torch"].from_dlpack(there).clone()
+    copy = _core.new_array([elements], dtype, address, stream)
+    # JAX's streams are its own.
+    _core.wait_for(stream)
+    return sys.modules["jax"].dlpack.from_dlpack(copy)
+
+
+def _namespace(array: Any) -> Any:
+    framework = framework_of(array)
+    return sys.modules["jax"].numpy if framework == "jax" else sys.modules[framework]
+
+
+def largest(array: Any) -> float:
+    """The largest modulus."""
+    return float(abs(array).max())
+
+
+def norm(array: Any) -> float:
+    """The 2-norm of a vector, of any size."""
+    size = largest(array)
+    if not (0 < size < np.inf):
+        return size
+    return size * float(_namespace(array).linalg.norm(array / size))
 
 
 def settle(array: Any, stream: int) -> None:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _core, _kept
 from ._errors import (
@@ -16,6 +17,9 @@ from ._errors import (
     SizeMismatchError,
     TypeMismatchError,
 )
+from ._log import chosen
+from ._operator import Linear, operator_class
+from ._types import Array, ArrayLike, ArrayT, BandMethod
 
 
 def _dense(array: Any, argument: str, shape: str) -> Any:
@@ -43,8 +47,11 @@ def _dense(array: Any, argument: str, shape: str) -> Any:
     return array
 
 
-class BandSolver:
+class BandSolver(Linear, LinearOperator):
     """Factorises a band matrix, n x n, and solves for many right-hand sides.
+
+    A LinearOperator of SciPy (of an array of CuPy, one of CuPy's) for A^-1.  ``solver.H`` is
+    factorised when it is first applied.
 
     Parameters
     ----------
@@ -72,7 +79,12 @@ class BandSolver:
         With the ``row``.
     """
 
-    def __init__(self, l_and_u: tuple[int, int], ab: Any, *, method: str = "automatic",
+    @staticmethod
+    def _array_of(l_and_u: Any = None, ab: Any = None, **options: Any) -> Any:
+        return ab
+
+    def __init__(self, l_and_u: tuple[int, int], ab: ArrayLike, *,
+                 method: BandMethod = "automatic",
                  max_right_hand_sides: int = 0, require_dominance: bool = True,
                  smallest_pivot: float = 0, tile: int = 0):
         try:
@@ -86,14 +98,18 @@ class BandSolver:
         ab = _dense(ab, "ab", "(l + u + 1) x n")
         _arrays.waiting_stream(ab)
         self._make((lower, upper), _arrays.copy_of(ab), options)
+        chosen(self)
 
     def _make(self, l_and_u: tuple[int, int], ab: Any, options: dict[str, Any]) -> None:
         self._l_and_u, self._options = l_and_u, options
-        self._space, self._dtype = _arrays.space_of(ab), _arrays.dtype_name(ab)
+        self._dtype = _arrays.dtype_name(ab)
+        n = int(ab.shape[1])
+        self._set((n, n), self._dtype, _arrays.space_of(ab))
         self._check(ab)
         self._core = _arrays.core("BandSolver", self._dtype, self._space)(
             _arrays.handed(ab), *l_and_u, options, _arrays.waiting_stream(ab))
         self._ab, self._has_factors = ab, True
+        self._of_adjoint: BandSolver | None = None
 
     def _check(self, ab: Any) -> None:
         wanted = sum(self._l_and_u) + 1
@@ -101,24 +117,30 @@ class BandSolver:
             raise SizeMismatchError("ab", f"has {ab.shape[0]} rows for {wanted} diagonals",
                                     f"pass {wanted} rows")
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """n x n."""
-        n = int(self._ab.shape[1])
-        return n, n
+    def _forward(self, x: Any) -> Any:
+        return self.solve(x)
 
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the matrix, and of right-hand sides and solutions."""
-        return np.dtype(self._dtype)
+    def _adjoint_product(self, x: Any) -> Any:
+        if self._of_adjoint is None:
+            _kept.wait_for_values(self, self._ab, False)
+            lower, upper = self._l_and_u
+            self._of_adjoint = _restore((upper, lower), _adjoint_band(self._l_and_u, self._ab),
+                                        self._options)
+        return self._of_adjoint.solve(x)
 
-    def solve(self, b: Any, out: Any = None) -> Any:
+    @overload
+    def solve(self, b: ArrayT, out: None = None) -> ArrayT: ...
+    @overload
+    def solve(self, b: ArrayLike, out: None = None) -> Any: ...
+    @overload
+    def solve(self, b: ArrayLike, out: ArrayT) -> ArrayT: ...
+    def solve(self, b: ArrayLike, out: Array | None = None) -> Any:
         """x = A^-1 b.
 
         Parameters
         ----------
         b : array, n or n x k
-            Of the solver's dtype, with any strides.
+            Of the solver's dtype, or of one that this holds, with any strides.
         out : array, optional
             As b; may be b itself.  It is written, and returned.
         """
@@ -128,7 +150,7 @@ class BandSolver:
         self._core.solve(_arrays.handed(b), _arrays.handed(target.array), stream)
         return target.done(stream)
 
-    def update(self, ab: Any) -> None:
+    def update(self, ab: ArrayLike) -> None:
         """Factorises a matrix of the same sizes with other values, which are copied.
 
         After a DominanceError, FactorizationError or MemoryError the solver has no
@@ -142,6 +164,7 @@ class BandSolver:
                 "ab", f"has the shape {tuple(ab.shape)}, the solver's band "
                 f"{tuple(self._ab.shape)}", "make a new solver of it")
         stream = _arrays.waiting_stream(ab)
+        self._of_adjoint = None
         try:
             self._core.update(_arrays.handed(ab), _kept.room(self._ab), stream)
         except (DominanceError, FactorizationError, MemoryError):
@@ -165,8 +188,23 @@ class BandSolver:
                 f"and {self._l_and_u[1]} above, {self._dtype}>")
 
 
+def _adjoint_band(l_and_u: tuple[int, int], ab: Any) -> Any:
+    """The band of A^H, with as many diagonals above as A has below."""
+    if _arrays.framework_of(ab) not in ("numpy", "cupy", "torch"):
+        raise TypeMismatchError("ab", "is of a framework whose arrays can't be written",
+                                "pass an array of NumPy, CuPy or PyTorch for adjoints")
+    lower, upper = l_and_u
+    n = int(ab.shape[1])
+    made = _arrays.new_array(ab, tuple(ab.shape))
+    made[...] = 0
+    for above in range(max(-lower, 1 - n), min(upper, n - 1) + 1):
+        first, last = max(0, -above), n - max(0, above)
+        made[lower + above, first:last] = ab[upper - above, first + above:last + above].conj()
+    return made
+
+
 def _restore(l_and_u: tuple[int, int], ab: Any, options: dict[str, Any]) -> BandSolver:
-    made = BandSolver.__new__(BandSolver)
+    made = object.__new__(operator_class(BandSolver, ab))
     # Copied: copy.copy() passes another solver's.
     made._make(l_and_u, _arrays.copy_of(ab), options)
     return made
@@ -174,8 +212,8 @@ def _restore(l_and_u: tuple[int, int], ab: Any, options: dict[str, Any]) -> Band
 
 def solve_banded(
     l_and_u: tuple[int, int],
-    ab: Any,
-    b: Any,
+    ab: ArrayLike,
+    b: ArrayLike,
     overwrite_ab: bool = False,
     overwrite_b: bool = False,
     check_finite: bool = True,
@@ -243,7 +281,7 @@ class ReducedRowEchelonForm(NamedTuple):
     tolerance: float
 
 
-def rref(A: Any, tolerance: float | None = None, pivot_columns: int | None = None,
+def rref(A: ArrayLike, tolerance: float | None = None, pivot_columns: int | None = None,
          overwrite_A: bool = False) -> ReducedRowEchelonForm:
     """Reduced row echelon form of a dense matrix, with partial pivoting.
 

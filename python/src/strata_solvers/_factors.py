@@ -3,59 +3,113 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from . import _arrays, _core, _kept
+from . import _arrays, _convert, _core, _kept
 from ._errors import OptionError, SizeMismatchError, TypeMismatchError, WrongTriangleError
-from ._operator import Applied, initialise, operator_class
-from ._triangular import TriangularSolver
+from ._log import chosen
+from ._operator import Applied, operator_class
+from ._triangular import plan_options
+from ._types import (
+    ArrayLike,
+    FactorOptions,
+    FactorPlanOptions,
+    Precision,
+    SparseMatrix,
+    SuperLU,
+    Unpack,
+)
 
 
-def _triangle(A: Any, argument: str, like: _arrays.Crs | None = None) -> _arrays.Crs:
+def _triangle(A: Any, argument: str, like: _arrays.Crs | None = None,
+              copy: bool | None = None) -> _arrays.Crs:
     """A factor by rows: SuperLU's are by columns.  On a GPU with as many entries as `like`
     has, which the pattern is compared with later."""
-    if getattr(A, "format", None) == "csc":
-        A = A.tocsr()
-    entries = like.data.shape[0] if like is not None and like.space == "cuda" else None
-    return _arrays.crs(A, argument, csc=False, entries=entries)
+    as_is = like is not None and like.space == "cuda" and not like.reordered
+    return _arrays.crs(A, argument, copy=copy,
+                       entries=like.data.shape[0] if as_is and like is not None else None)
 
 
-def _own_triangle(A: Any, argument: str) -> _arrays.Crs:
-    """The same in arrays that are no one else's."""
-    matrix = _triangle(A, argument)
-    return matrix if getattr(A, "format", None) == "csc" else _kept.owned(matrix)
+class FactorSolver(Applied, LinearOperator):
+    """Solves A x = b with factors that others have computed: Pr Dr A Dc Pc = L U.
 
+    A LinearOperator, n x n, for the `M=` of SciPy's and CuPy's Krylov methods and of
+    :func:`cg`, :func:`gmres` and :func:`bicgstab`.  ``FactorSolver(...) @ b``, n or n x k,
+    and ``.apply(b, out)`` solve; with `transpose`, ``.H``, ``.T`` and ``apply(trans=)``,
+    too.
 
-class _Factored(Applied):
-    """A FactorSolver, whatever LinearOperator it is."""
+    Parameters
+    ----------
+    L, U : sparse matrices, n x n
+        Lower and upper triangular, of one type, in any format (CSR is taken as it is).  The
+        solver keeps copies, for pickling and copies of it.  Entries of the other triangle
+        have to be zero, as for :class:`TriangularSolver`.
+    perm_r, perm_c : arrays of n integers, optional
+        As SciPy's ``splu`` has them: row i of A is row perm_r[i] of Pr A, and column i of A
+        is column perm_c[i] of A Pc.  Those of a host are copied to where the factors are.
+    row_scale, col_scale : arrays of n, optional
+        The diagonals of Dr and Dc; likewise.
+    unit_lower, unit_upper : bool
+        Whose diagonal is ones, whatever is stored of it.
+    transpose : bool
+        Analyse the transposed factors, too.
+    precision : {'working', 'single'}
+        'single' solves with factors rounded to float32 (complex64): half the memory
+        traffic.
+    copy : bool, optional
+        False: refuse factors that have to be converted.
+    **options
+        Of the triangular solves: `algorithm`, `accuracy`, `max_right_hand_sides` and the
+        others of :class:`TriangularSolver`.  With `take_triangle` both factors may be
+        stored in one matrix, which is passed twice.
 
-    def __init__(self, L: Any, U: Any, perm_r: Any = None, perm_c: Any = None,
-                 row_scale: Any = None, col_scale: Any = None, *, unit_lower: bool = True,
+    Raises
+    ------
+    MatrixError
+        WrongTriangleError, MissingDiagonalError, ZeroDiagonalError, PermutationError,
+        PrecisionError, NotFiniteError, with the ``row``.
+    SizeMismatchError, TypeMismatchError, OptionError, MemoryError
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, scipy.sparse.linalg as spla
+    >>> import strata_solvers as strata
+    >>> A = sp.csc_array([[1.0, 4.0], [2.0, 2.0]])
+    >>> lu = spla.splu(A)
+    >>> M = strata.FactorSolver(lu.L, lu.U, lu.perm_r, lu.perm_c)
+    >>> M @ np.array([5.0, 4.0])
+    array([1., 1.])
+    """
+
+    def __init__(self, L: SparseMatrix, U: SparseMatrix, perm_r: ArrayLike | None = None,
+                 perm_c: ArrayLike | None = None, row_scale: ArrayLike | None = None,
+                 col_scale: ArrayLike | None = None, *, unit_lower: bool = True,
                  unit_upper: bool = False, transpose: bool = False,
-                 precision: str = "working", **options: Any):
-        known = dict(TriangularSolver.__init__.__kwdefaults__ or {})
-        for name in ("trans", "enqueue_updates"):
-            del known[name]
+                 precision: Precision = "working", copy: bool | None = None,
+                 **options: Unpack[FactorPlanOptions]):
+        known = {name: value for name, value in plan_options.items()
+                 if name != "enqueue_updates"}
         for name in options:
             if name not in known:
                 raise OptionError(name, "is no option of a solver with factors",
                                   "use " + ", ".join(sorted(known)))
         options = {**options, "unit_lower": bool(unit_lower), "unit_upper": bool(unit_upper),
                    "transpose": bool(transpose), "precision": precision}
-        lower, upper = _own_triangle(L, "L"), _own_triangle(U, "U")
+        lower, upper = (_kept.owned(_triangle(factor, name, copy=copy))
+                        for factor, name in ((L, "L"), (U, "U")))
         self._make(lower, upper, self._transformation(
             lower, perm_r, perm_c, row_scale, col_scale), options)
+        chosen(self)
 
     def _make(self, lower: _arrays.Crs, upper: _arrays.Crs, transformation: tuple[Any, ...],
               options: dict[str, Any]) -> None:
         """All arrays are the solver's own."""
-        initialise(self, lower.dtype, lower.shape)
         self._check(upper, lower)
+        self._set(lower.shape, lower.dtype, lower.space)
         self._options = options
-        self._set(lower.shape[0], lower.dtype, lower.space)
         made = _arrays.core("FactorSolver", lower.dtype, lower.space)
         arguments = lower.handed(), upper.handed(), *map(_arrays.handed, transformation)
         stream, outside = _arrays.waiting_stream(lower.data), None
@@ -91,7 +145,8 @@ class _Factored(Applied):
         for name, array in zip(("perm_r", "perm_c", "row_scale", "col_scale"), given):
             if array is not None:
                 array = _arrays.taken(_arrays.plain(array), name)
-                if lower.space == "host" and not isinstance(array, np.ndarray):
+                if not isinstance(array, np.ndarray) and (
+                        lower.space == "host" or _arrays.space_of(array) == "host"):
                     array = np.asarray(array)
                 if name.startswith("perm"):
                     if isinstance(array, np.ndarray) and array.dtype.kind in "iu":
@@ -105,18 +160,23 @@ class _Factored(Applied):
                             raise TypeMismatchError(name, f"is {array.dtype}, L {lower.dtype}",
                                                     "pass real numbers")
                         array = np.ascontiguousarray(array, lower.dtype)
+                    array = _arrays.in_dtype(array, lower.dtype)
                     _arrays.same_dtype(array, lower.dtype, name)
                 if array.ndim != 1 or array.shape[0] != lower.shape[0]:
                     raise SizeMismatchError(
                         name, f"has the shape {tuple(array.shape)}, L {lower.shape}",
                         f"pass {lower.shape[0]} elements")
-                _arrays.same_space(array, lower.space, name)
-                array = _arrays.copy_of(array)
+                if lower.space == "cuda" and isinstance(array, np.ndarray):
+                    array = _convert.to_device_of(array, lower.data)
+                else:
+                    _arrays.same_space(array, lower.space, name)
+                    array = _arrays.copy_of(array)
             made.append(array)
         return tuple(made)
 
-    def update(self, L: Any, U: Any, perm_r: Any = None, perm_c: Any = None,
-               row_scale: Any = None, col_scale: Any = None) -> None:
+    def update(self, L: SparseMatrix, U: SparseMatrix, perm_r: ArrayLike | None = None,
+               perm_c: ArrayLike | None = None, row_scale: ArrayLike | None = None,
+               col_scale: ArrayLike | None = None) -> None:
         """Takes new values of factors with the analysed patterns, without an analysis.
 
         Parameters
@@ -155,7 +215,7 @@ class _Factored(Applied):
             for kept, factor in zip(old, new))
         shared.transformation = transformation
 
-    def share_plan(self) -> Any:
+    def share_plan(self) -> FactorSolver:
         """A solver with these factors and plans, and workspaces of its own.
 
         For each stream of a GPU that works at the same time.  Both give the same bits.  An
@@ -168,7 +228,7 @@ class _Factored(Applied):
 
     def report(self) -> _core.FactorSolverReport:
         """Sizes, and the reports of the triangular solvers: ``.lower``, ``.upper``."""
-        return self._core.report()
+        return _arrays.told(self._core.report(), *self._factors)
 
     def __repr__(self) -> str:
         return f"<FactorSolver, {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
@@ -179,63 +239,80 @@ class _Factored(Applied):
                           self._shared.transformation, self._options)
 
 
-class FactorSolver(_Factored, LinearOperator):
-    """Solves A x = b with factors that others have computed: Pr Dr A Dc Pc = L U.
+class _Arrays(NamedTuple):
+    """A CSR matrix of anyone's arrays."""
 
-    A LinearOperator, n x n, for the `M=` of SciPy's and CuPy's Krylov methods and of
-    :func:`cg`, :func:`gmres` and :func:`bicgstab`.  ``FactorSolver(...) @ b``, n or n x k,
-    and ``.apply(b, out)`` solve; with `transpose`, ``.H``, ``.T`` and ``apply(trans=)``,
-    too.
+    indptr: Any
+    indices: Any
+    data: Any
+    shape: tuple[int, int]
+    format: str = "csr"
+
+
+def splu_solver(lu: SuperLU, **options: Unpack[FactorOptions]) -> FactorSolver:
+    """A :class:`FactorSolver` with the factors and permutations of SuperLU.
 
     Parameters
     ----------
-    L, U : sparse matrices, n x n
-        Lower and upper triangular, in CSR format (CSC is converted), of one type.  The
-        solver keeps copies, for pickling and copies of it.  Entries of the other triangle
-        have to be zero, as for :class:`TriangularSolver`.
-    perm_r, perm_c : arrays of n integers, optional
-        As SciPy's ``splu`` has them: row i of A is row perm_r[i] of Pr A, and column i of A
-        is column perm_c[i] of A Pc.
-    row_scale, col_scale : arrays of n, optional
-        The diagonals of Dr and Dc.
-    unit_lower, unit_upper : bool
-        Whose diagonal is ones, whatever is stored of it.
-    transpose : bool
-        Analyse the transposed factors, too.
-    precision : {'working', 'single'}
-        'single' solves with factors rounded to float32 (complex64): half the memory
-        traffic.
+    lu : SuperLU
+        What `splu` or `spilu` of SciPy or CuPy returns.  It solves on the host if it is
+        SciPy's, and on the GPU if it is CuPy's.
     **options
-        Of the triangular solves: `algorithm`, `accuracy`, `max_right_hand_sides` and the
-        others of :class:`TriangularSolver`.  With `take_triangle` both factors may be
-        stored in one matrix, which is passed twice.
+        Of :class:`FactorSolver`: `precision`, `transpose`, `algorithm` and the others.
 
-    Raises
-    ------
-    MatrixError
-        WrongTriangleError, MissingDiagonalError, ZeroDiagonalError, PermutationError,
-        PrecisionError, NotFiniteError, with the ``row``.
-    SizeMismatchError, TypeMismatchError, OptionError, MemoryError
+    Returns
+    -------
+    FactorSolver
+        ``solver.solve(b)`` is ``lu.solve(b)``.
 
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp, scipy.sparse.linalg as spla
     >>> import strata_solvers as strata
-    >>> A = sp.csc_array([[1.0, 4.0], [2.0, 2.0]])
-    >>> lu = spla.splu(A)
-    >>> M = strata.FactorSolver(lu.L, lu.U, lu.perm_r, lu.perm_c)
-    >>> M @ np.array([5.0, 4.0])
+    >>> lu = spla.splu(sp.csc_array([[1.0, 4.0], [2.0, 2.0]]))
+    >>> strata.splu_solver(lu).solve(np.array([5.0, 4.0]))
     array([1., 1.])
     """
+    if not all(hasattr(lu, name) for name in ("L", "U", "perm_r", "perm_c")):
+        raise TypeMismatchError("lu", f"is a {type(lu).__name__}",
+                                "pass what scipy.sparse.linalg.splu(A.tocsc()) returns")
+    return FactorSolver(lu.L, lu.U, lu.perm_r, lu.perm_c, **options)
 
-    def __new__(cls, L: Any = None, *arguments: Any, **options: Any) -> Any:
-        data = getattr(L, "data", None)
-        kind = operator_class(FactorSolver, data)
-        made = object.__new__(kind)
-        if kind is not FactorSolver:
-            # Of another base, so that Python does not call it.
-            made.__init__(L, *arguments, **options)
-        return made
+
+def factorized(A: SparseMatrix) -> Callable[[ArrayLike], Any]:
+    """A function that solves A x = b, as SciPy's and CuPy's of this name returns.
+
+    SuperLU factorises on the host, with pivoting; solves are the library's, on the GPU if A
+    is there.
+
+    Parameters
+    ----------
+    A : sparse matrix, n x n
+        In any format and of any type that :func:`ilu0` accepts.
+
+    Returns
+    -------
+    solve : callable
+        ``solve(b)`` for b of n or n x k elements: the method of a :class:`FactorSolver`.
+
+    Raises
+    ------
+    RuntimeError
+        A is singular: SuperLU's.
+    """
+    from scipy.sparse import csc_array, csr_array
+    from scipy.sparse.linalg import splu
+
+    matrix = _arrays.crs(A, forms=("csc", "csr"))
+    kind = csc_array if matrix.transposed else csr_array
+    on_host = [_arrays.on_host(array) for array in (matrix.data, matrix.indices, matrix.indptr)]
+    lu = splu(kind(tuple(on_host), shape=matrix.shape, copy=True).tocsc())
+    if matrix.space == "host":
+        return splu_solver(lu).solve
+    L, U = (_Arrays(*(_convert.to_device_of(array, matrix.data) for array in (
+        factor.indptr, factor.indices, factor.data)), matrix.shape)
+        for factor in (lu.L.tocsr(), lu.U.tocsr()))
+    return FactorSolver(L, U, lu.perm_r, lu.perm_c).solve
 
 
 def _restore(lower: tuple[Any, ...], upper: tuple[Any, ...], transformation: tuple[Any, ...],

@@ -21,8 +21,13 @@ def dtype_name(array: Any) -> str:
     """"float64", of an array of any framework."""
     name = _dtype_names.get(array.dtype)
     if name is None:
-        name = _dtype_names[array.dtype] = str(array.dtype).rpartition(".")[2]
+        name = _dtype_names[array.dtype] = dtype_text(array.dtype)
     return name
+
+
+def dtype_text(dtype: Any) -> str:
+    """The name of a type of any framework."""
+    return str(dtype).rpartition(".")[2]
 
 
 def framework_of(array: Any) -> str:

@@ -1,34 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What objects that apply M^-1 have in common, be they SciPy's or CuPy's operators."""
+"""What the library's objects have in common as linear operators of SciPy and of CuPy."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from typing import Any, Callable, overload
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays
-from ._triangular import op_of
+from ._errors import OptionError
+from ._types import Array, ArrayLike, ArrayT, Trans
+
+_ops: dict[str | int, str] = {
+    "N": "none", "T": "transpose", "H": "conjugate_transpose",
+    "C": "conjugate_transpose", 0: "none", 1: "transpose", 2: "conjugate_transpose",
+}
 
 
-class Applied:
-    """z = op(M)^-1 r by the extension's object `_core`; the rest of a LinearOperator."""
+def op_of(trans: Any) -> str:
+    key = trans.upper() if isinstance(trans, str) else trans
+    if not isinstance(key, (str, int)) or key not in _ops:
+        raise OptionError("trans", f"{trans!r} is unknown", "use 'N', 'T' or 'H'")
+    return _ops[key]
+
+
+class Linear:
+    """The methods that a LinearOperator asks for, from `_forward` and `_adjoint`.
+
+    A class of this package is one of SciPy; its object of CuPy's arrays is one of CuPy as
+    well (see :func:`operator_class`).
+    """
+
+    _type: np.dtype
+    _space: str
+    _on_host: bool
+    #: The LinearOperator whose methods are used.
+    _base: type = LinearOperator
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Any:
+        # LinearOperator would choose a class of its own for callables.
+        return object.__new__(operator_class(cls, cls._array_of(*arguments, **options)))
+
+    @staticmethod
+    def _array_of(*arguments: Any, **options: Any) -> Any:
+        """An array of what the constructor is passed."""
+        given = arguments[0] if arguments else next(iter(options.values()), None)
+        return given if isinstance(given, np.ndarray) else getattr(given, "data", given)
+
+    def _set(self, shape: tuple[int, int], dtype: str, space: str) -> None:
+        self._base.__init__(self, np.dtype(dtype), shape)  # type: ignore[misc]
+        self._type, self._space = np.dtype(dtype), space
+        self._on_host = space == "host"
+
+    def _forward(self, x: Any) -> Any:
+        """The product with x of the operator's type, n or n x k."""
+        raise NotImplementedError
+
+    def _adjoint_product(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def _matvec(self, x: Any) -> Any:
+        return self._in_dtype(x, self._forward)
+
+    _matmat = _matvec
+
+    def _rmatvec(self, x: Any) -> Any:
+        return self._in_dtype(x, self._adjoint_product)
+
+    _rmatmat = _rmatvec
+
+    def __matmul__(self, x: Any) -> Any:
+        # The LinearOperator would make NumPy's arrays of others', and copies of its own.
+        kind = _arrays.framework_of(x)
+        if kind in ("numpy", "cupy"):
+            ours = type(x).__name__ == "ndarray" and x.dtype == self._type and x.ndim in (1, 2)
+            ours = ours or kind == "cupy" and self._base is LinearOperator
+        else:
+            ours = not isinstance(x, self._base) and any(
+                hasattr(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
+        return self._forward(x) if ours else self._base.__matmul__(self, x)  # type: ignore
+
+    def _in_dtype(self, x: Any, apply: Callable[[Any], Any]) -> Any:
+        """`apply(x)` in the type of x, which may be another than the operator's."""
+        dtype = self._type.name
+        framework = _arrays.framework_of(x)
+        if framework not in ("numpy", "cupy") or x.dtype == self._type:
+            return apply(x)
+        if x.dtype.kind == "c" and _arrays.is_real(dtype):
+            real, imaginary = (apply(half.astype(dtype)) for half in (x.real, x.imag))
+            made = real.astype(np.result_type(dtype, x.dtype))
+            made.imag = imaginary
+            return made
+        made = apply(x.astype(dtype))
+        return made.astype(np.result_type(made.dtype, x.dtype))
+
+
+class Applied(Linear):
+    """z = op(M)^-1 r by the extension's object `_core`."""
 
     _core: Any
     _rows: int
-    _type: np.dtype
-    _space: str
 
-    def _set(self, rows: int, dtype: str, space: str) -> None:
-        self._rows, self._type, self._space = rows, np.dtype(dtype), space
-        self._on_host = space == "host"
+    def _set(self, shape: tuple[int, int], dtype: str, space: str) -> None:
+        super()._set(shape, dtype, space)
+        self._rows = shape[0]
 
     def _run(self, r: Any, out: Any, op: str, stream: int) -> None:
         self._core.apply(r, out, op, stream)
 
-    def apply(self, r: Any, out: Any = None, *, trans: str = "N") -> Any:
+    @overload
+    def apply(self, r: ArrayT, out: None = None, *, trans: Trans = "N") -> ArrayT: ...
+    @overload
+    def apply(self, r: ArrayLike, out: None = None, *, trans: Trans = "N") -> Any: ...
+    @overload
+    def apply(self, r: ArrayLike, out: ArrayT, *, trans: Trans = "N") -> ArrayT: ...
+    def apply(self, r: ArrayLike, out: Array | None = None, *, trans: Trans = "N") -> Any:
         """z = op(M)^-1 r, where M is the product of the factors.
 
         Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
@@ -38,7 +125,7 @@ class Applied:
         Parameters
         ----------
         r : array, n or n x k
-            Of the dtype of the factors.
+            Of the dtype of the factors, or of one that this holds: that is converted.
         out : array, optional
             As r; may be r itself.  It is written, and returned.
         trans : {'N', 'T', 'H'}
@@ -71,71 +158,45 @@ class Applied:
         self._run(_arrays.handed(r), _arrays.handed(target.array), op, stream)
         return target.done(stream)
 
-    def solve(self, rhs: Any) -> Any:
+    @overload
+    def solve(self, rhs: ArrayT) -> ArrayT: ...
+    @overload
+    def solve(self, rhs: ArrayLike) -> Any: ...
+    def solve(self, rhs: ArrayLike) -> Any:
         """M^-1 rhs: the call that SciPy's and CuPy's `spilu` objects have."""
         return self.apply(rhs)
 
-    # --- What LinearOperator asks for ---
+    def _forward(self, x: Any) -> Any:
+        return self.apply(x)
 
-    def _matvec(self, x: Any) -> Any:
-        if not isinstance(x, np.ndarray):
-            return self.apply(x)
-        return self._in_dtype(x, self.apply)
-
-    _matmat = _matvec
-
-    def _rmatvec(self, x: Any) -> Any:
-        def apply(y: Any) -> Any:
-            return self.apply(y, trans="H")
-
-        return self._in_dtype(x, apply) if isinstance(x, np.ndarray) else apply(x)
-
-    _rmatmat = _rmatvec
-
-    def _in_dtype(self, x: np.ndarray, apply: Any) -> np.ndarray:
-        """`apply(x)` in the type of x, which may be another than the factors'."""
-        dtype = self._type.name
-        if x.dtype == self._type:
-            return apply(x)
-        if x.dtype.kind == "c" and _arrays.is_real(dtype):
-            made = np.empty(x.shape, x.dtype)
-            made.real = apply(x.real.astype(dtype))
-            made.imag = apply(x.imag.astype(dtype))
-            return made
-        made = apply(x.astype(dtype))
-        return made.astype(np.result_type(made.dtype, x.dtype))
-
-
-def base_of(array: Any) -> type:
-    """The LinearOperator of the framework of an array: CuPy's methods take their own."""
-    if _arrays.framework_of(array) != "cupy":
-        return LinearOperator
-    import cupyx.scipy.sparse.linalg
-
-    return cupyx.scipy.sparse.linalg.LinearOperator
+    def _adjoint_product(self, x: Any) -> Any:
+        return self.apply(x, trans="H")
 
 
 _cupy_classes: dict[type, type] = {}
 
 
 def operator_class(kind: type, array: Any) -> type:
-    """`kind`, a class of `Applied` and SciPy's LinearOperator, or the same of CuPy's."""
-    base = base_of(array)
-    if base is LinearOperator:
+    """`kind`, a class of `Linear` and SciPy's LinearOperator; for an array of CuPy a class
+    derived from it that is one of CuPy's, whose methods take its arrays."""
+    if _arrays.framework_of(array) != "cupy" or kind._base is not LinearOperator:
         return kind
     if kind not in _cupy_classes:
-        mixin = kind.__mro__[1]
-        _cupy_classes[kind] = type(
-            f"Cupy{kind.__name__}", (mixin, base),
-            # LinearOperator would choose a class of its own for callables.
-            {"__doc__": kind.__doc__, "__new__": lambda cls, *_, **__: object.__new__(cls),
-             "__module__": kind.__module__})
+        import cupyx.scipy.sparse.linalg
+
+        base = cupyx.scipy.sparse.linalg.LinearOperator
+        # Before CuPy's methods come ours, before SciPy's CuPy's.
+        members: dict[str, Any] = {}
+        for of in reversed(kind.__mro__):
+            if issubclass(of, Linear):
+                members.update(vars(of))
+        for name in ("__dict__", "__weakref__"):
+            members.pop(name, None)
+        _cupy_classes[kind] = type(f"Cupy{kind.__name__}", (base, kind),
+                                   {**members, "_base": base})
     return _cupy_classes[kind]
 
 
-def initialise(operator: Any, dtype: str, shape: tuple[int, int]) -> None:
-    """LinearOperator's part of an operator."""
-    base = LinearOperator
-    if not isinstance(operator, base):
-        base = sys.modules["cupyx.scipy.sparse.linalg"].LinearOperator
-    base.__init__(operator, np.dtype(dtype), shape)
+def is_operator(of: Any) -> bool:
+    """Whether it is a LinearOperator: SciPy's, CuPy's or another's."""
+    return hasattr(of, "matvec") and hasattr(of, "shape")

@@ -11,8 +11,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _core, _kept
 from ._errors import OptionError
-from ._operator import Applied, initialise, operator_class
-from ._triangular import TriangularSolver, UpdateStatus
+from ._log import chosen
+from ._operator import Applied
+from ._triangular import UpdateStatus, plan_options
+from ._types import IncompleteOptions, Order, PlanOptions, Precision, SparseMatrix, Unpack, Values
 
 _kinds = {"ilu": "incomplete_lu", "ic": "incomplete_cholesky"}
 
@@ -29,21 +31,30 @@ def _for_natural_order(options: dict[str, Any]) -> list[str]:
     return [name for name in options if name != "symmetry_tolerance"]
 
 
-class _Incomplete(Applied):
-    """What a preconditioner does, whatever LinearOperator it is."""
+class IncompletePreconditioner(Applied, LinearOperator):
+    """M^-1 of an incomplete factorisation M: what `ilu0`, `ic0`, `ilu` and `ic` return.
+
+    A ``scipy.sparse.linalg.LinearOperator`` (of a matrix of CuPy, one of CuPy's) of the shape
+    and dtype of A, for the `M=` of Krylov methods.  ``M @ r``, n or n x k, applies it, as do
+    :meth:`apply` with an array to write and :meth:`solve`; ``M.H @ r`` applies the adjoint.
+    Products with other types than A's are converted: a real M serves complex vectors.
+    """
 
     def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
-                 options: dict[str, Any]):
-        initialise(self, matrix.dtype, matrix.shape)
+                 options: dict[str, Any], copy: bool | None = None):
+        self._set(matrix.shape, matrix.dtype, matrix.space)
         self._kind, self._order, self._options = kind, order, options
-        # Adjoints and copies are of this matrix, whatever becomes of A.
-        self._shared = _kept.Shared(matrix=_kept.owned(matrix))
         self._has_transposes = transpose
         self._factors: tuple[Any, Any] | None = None
-        self._set(matrix.shape[0], matrix.dtype, matrix.space)
-        self._core = self._factorize(transpose)
+        _arrays.make_in_order(self._factorize_first, matrix, copy=copy)
         # That which was chosen: adjoints and copies have the same factors.
         self._order = self._core.report().order
+        chosen(self)
+
+    def _factorize_first(self, matrix: _arrays.Crs) -> None:
+        # Adjoints and copies are of this matrix, whatever becomes of A.
+        self._shared = _kept.Shared(matrix=_kept.owned(matrix))
+        self._core = self._factorize(self._has_transposes)
 
     @property
     def _matrix(self) -> _arrays.Crs:
@@ -67,7 +78,7 @@ class _Incomplete(Applied):
             self._has_transposes = True
         self._core.apply(r, out, op, stream)
 
-    def update(self, values: Any, *, wait: bool = True) -> None:
+    def update(self, values: Values, *, wait: bool = True) -> None:
         """Factorises new values on the same pattern, without an analysis.
 
         The factors are computed beside those in use, which stay where the new values are
@@ -75,8 +86,9 @@ class _Incomplete(Applied):
 
         Parameters
         ----------
-        values : sparse matrix in CSR format, or array of as many elements as A stores
-            In the order of ``A.data``, and copied.
+        values : sparse matrix, or array of as many elements as A stores
+            An array is in the order of ``A.data``, and refused if A was converted to
+            another order.  Values are copied.
         wait : bool
             Without it, with the option ``enqueue_updates=True``, the host does not wait,
             and a matrix's pattern is not looked at: :meth:`update_status` says what was
@@ -109,7 +121,7 @@ class _Incomplete(Applied):
         return UpdateStatus._of(
             self._core.status(_arrays.waiting_stream(self._matrix.data)))
 
-    def share_plan(self) -> Any:
+    def share_plan(self) -> IncompletePreconditioner:
         """A preconditioner with these factors and plans, and workspaces of its own.
 
         For each stream of a GPU that works at the same time.  Both give the same bits.  An
@@ -141,7 +153,7 @@ class _Incomplete(Applied):
 
     def report(self) -> _core.IncompleteFactorizationReport:
         """Sizes, and the reports of the triangular solvers: ``.lower``, ``.upper``."""
-        return self._core.report()
+        return _arrays.told(self._core.report(), self._matrix)
 
     def _make_factors(self) -> tuple[Any, Any]:
         # One that shares the plan may have updated it.
@@ -181,20 +193,6 @@ class _Incomplete(Applied):
                           self._has_transposes, self._options)
 
 
-class IncompletePreconditioner(_Incomplete, LinearOperator):
-    """M^-1 of an incomplete factorisation M: what `ilu0`, `ic0`, `ilu` and `ic` return.
-
-    A ``scipy.sparse.linalg.LinearOperator`` of the shape and dtype of A, for the `M=` of
-    SciPy's Krylov methods.  ``M @ r``, n or n x k, applies it, as do :meth:`apply` with
-    an array to write and :meth:`solve`; ``M.H @ r`` applies the adjoint.  Products with
-    other types than A's are converted: a real M serves complex vectors.
-    """
-
-    # LinearOperator chooses a class of its own for callables otherwise.
-    def __new__(cls, *_: Any) -> IncompletePreconditioner:
-        return object.__new__(cls)
-
-
 def _csr_like(like: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
     """indptr, indices, data as a CSR matrix of the framework of `like`."""
     indptr, indices, data = arrays
@@ -231,20 +229,22 @@ def _split_diagonal(lower: Any, upper: Any, dtype: str) -> None:
 
 
 def _restore(matrix: tuple[Any, ...], *rest: Any) -> Any:
-    arrays = _arrays.Crs(*matrix)
-    return operator_class(IncompletePreconditioner, arrays.data)(arrays, *rest)
+    return IncompletePreconditioner(_arrays.Crs(*matrix), *rest)
 
 
-def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: float = 0.0,
-         small_pivot_threshold: float = 0.0, precision: str = "working",
-         enqueue_updates: bool = False, **options: Any) -> IncompletePreconditioner:
+def ilu0(A: SparseMatrix, *, order: Order = "natural", transpose: bool = False,
+         shift: float = 0.0, small_pivot_threshold: float = 0.0,
+         precision: Precision = "working", enqueue_updates: bool = False,
+         copy: bool | None = None, **options: Unpack[PlanOptions]) -> IncompletePreconditioner:
     """Incomplete LU factorisation without fill: (L U)_ij = a_ij where A stores entries.
 
     Parameters
     ----------
-    A : sparse matrix, n x n, in CSR format
-        With sorted rows and a complete, non-zero diagonal (zeros are taken where small
-        pivots are replaced).  Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.
+    A : sparse matrix, n x n
+        With a complete, non-zero diagonal (zeros are taken where small pivots are
+        replaced).  Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.  CSR format with
+        sorted rows is taken as it is; others are converted, and entries named twice add
+        up: ``report().conversion`` says so.
     order : {'natural', 'automatic', 'coloured'}
         'coloured' factorises in the order of two colours (red-black), for a Hermitian A,
         up to `symmetry_tolerance` as in :func:`ic0`, whose rows two colours are enough
@@ -264,6 +264,8 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
         traffic.  Vectors and factorisation stay in A's type.
     enqueue_updates : bool
         Let ``update(values, wait=False)`` factorise without a wait.
+    copy : bool, optional
+        False: refuse a matrix that has to be converted.
     **options
         Of the triangular solves: `algorithm`, `accuracy`, `merged_levels`,
         `max_right_hand_sides` and the others of :class:`TriangularSolver`, but for
@@ -278,8 +280,8 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
     Raises
     ------
     MatrixError
-        UnsortedRowError, DuplicateEntryError, MissingDiagonalError, ZeroDiagonalError;
-        FactorizationError for a pivot that becomes zero, with its ``row``.
+        MissingDiagonalError, ZeroDiagonalError, with `copy` False UnsortedRowError and
+        DuplicateEntryError; FactorizationError for a pivot that becomes zero, with its ``row``.
     OptionError, TypeMismatchError, MemoryError
 
     Examples
@@ -294,13 +296,14 @@ def ilu0(A: Any, *, order: str = "natural", transpose: bool = False, shift: floa
     """
     return _incomplete(A, "ilu", order, transpose, {
         "shift": shift, "small_pivot_threshold": small_pivot_threshold,
-        "precision": precision, "enqueue_updates": enqueue_updates, **options})
+        "precision": precision, "enqueue_updates": enqueue_updates, "copy": copy, **options})
 
 
-def ic0(A: Any, *, order: str = "automatic", transpose: bool = False, shift: float = 0.0,
-        small_pivot_threshold: float = 0.0, precision: str = "working",
-        enqueue_updates: bool = False, symmetry_tolerance: float | None = None,
-        **options: Any) -> IncompletePreconditioner:
+def ic0(A: SparseMatrix, *, order: Order = "automatic", transpose: bool = False,
+        shift: float = 0.0, small_pivot_threshold: float = 0.0,
+        precision: Precision = "working", enqueue_updates: bool = False,
+        symmetry_tolerance: float | None = None, copy: bool | None = None,
+        **options: Unpack[PlanOptions]) -> IncompletePreconditioner:
     """Incomplete Cholesky factorisation without fill of a Hermitian A.
 
     The upper triangle of A is read.  Parameters and result are those of :func:`ilu0`, and
@@ -325,15 +328,16 @@ def ic0(A: Any, *, order: str = "automatic", transpose: bool = False, shift: flo
     return _incomplete(A, "ic", order, transpose, {
         "shift": shift, "small_pivot_threshold": small_pivot_threshold,
         "precision": precision, "enqueue_updates": enqueue_updates,
-        "symmetry_tolerance": symmetry_tolerance, **options})
+        "symmetry_tolerance": symmetry_tolerance, "copy": copy, **options})
 
 
-def ilu(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner:
+def ilu(A: SparseMatrix, fill_level: int = 0,
+        **options: Unpack[IncompleteOptions]) -> IncompletePreconditioner:
     """Incomplete LU factorisation with fill: ILU(k) with `fill_level` for k.
 
     Parameters
     ----------
-    A : sparse matrix, n x n, in CSR format
+    A : sparse matrix, n x n
         As for :func:`ilu0`.
     fill_level : int
         Keep fill entries of this level at most, from 0 on.  A higher level takes fewer
@@ -362,13 +366,14 @@ def ilu(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner
     >>> strata.ilu(A, 1).report().fill_entries
     2
     """
-    return _with_fill(A, "ilu", "natural", fill_level, options)
+    return _with_fill(A, "ilu", "natural", fill_level, dict(options))
 
 
-def ic(A: Any, fill_level: int = 0, **options: Any) -> IncompletePreconditioner:
+def ic(A: SparseMatrix, fill_level: int = 0,
+       **options: Unpack[IncompleteOptions]) -> IncompletePreconditioner:
     """Incomplete Cholesky factorisation with fill, IC(k), of a Hermitian A: arguments and
     result as for :func:`ilu`, `symmetry_tolerance` and errors as for :func:`ic0`."""
-    return _with_fill(A, "ic", "automatic", fill_level, options)
+    return _with_fill(A, "ic", "automatic", fill_level, dict(options))
 
 
 def _with_fill(A: Any, kind: str, order: str, fill_level: int,
@@ -383,9 +388,9 @@ def _with_fill(A: Any, kind: str, order: str, fill_level: int,
 
 def _incomplete(A: Any, kind: str, order: str, transpose: bool,
                 options: dict[str, Any]) -> Any:
-    defaults = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **_factor_options}
-    for name in ("trans", "take_triangle"):
-        del defaults[name]
+    copy = options.pop("copy", None)
+    defaults = {**plan_options, **_factor_options}
+    del defaults["take_triangle"]
     if order not in ("natural", "automatic", "coloured"):
         raise OptionError("order", f"is {order!r}",
                           "use 'natural', 'automatic' or 'coloured'")
@@ -397,6 +402,5 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
     if order == "coloured" and (_for_natural_order(options) or transpose):
         raise OptionError(next(iter(_for_natural_order(options)), "transpose"),
                           "is none of order='coloured'", "ask for order='natural'")
-    matrix = _arrays.crs(A, csc=False)
-    return operator_class(IncompletePreconditioner, matrix.data)(
-        matrix, kind, order, bool(transpose), options)
+    return IncompletePreconditioner(_arrays.crs(A, copy=copy), kind, order, bool(transpose),
+                                    options, copy)

@@ -3,26 +3,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
-import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
-from . import _arrays, _core, _kept
+from . import _arrays, _convert, _core, _kept
 from ._errors import OptionError, TypeMismatchError
+from ._log import chosen
+from ._operator import Linear, operator_class
+from ._types import Array, ArrayLike, ArrayT, SparseMatrix, Values
 
 
-class SellMatrix:
+class SellMatrix(Linear, LinearOperator):
     """A sparse matrix, m x n, in SELL-C-sigma form, for many products.
+
+    A LinearOperator of SciPy (of a matrix of CuPy, one of CuPy's) for Krylov methods.  ``S.H``
+    and ``S.T`` make a SellMatrix of the adjoint when they are first applied.
 
     Parameters
     ----------
-    A : sparse matrix, m x n, in CSR format
-        Rows need not be sorted, and entries named twice add up.  The object keeps a copy
-        of A, for pickling and copies: it does not see what you change in A later.
+    A : sparse matrix, m x n
+        Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.  CSR format is taken as it is,
+        others are converted: ``report().conversion`` says so.  Rows need not be sorted, and
+        entries named twice add up.  The object keeps a copy of A, for pickling and copies:
+        it does not see what you change in A later.
     chunk_rows, sigma, lanes_per_row, long_row : int
         The shape; 0 leaves the choice to the library.
     use_diagonals : bool
         Store diagonals in place of columns where that takes fewer bytes.
+    copy : bool, optional
+        False: refuse a matrix that has to be converted.
 
     Examples
     --------
@@ -31,47 +41,52 @@ class SellMatrix:
     array([3., 3.])
     """
 
-    # NumPy leaves array @ matrix to us, which is an error and not a loop.
-    __array_ufunc__ = None
-
-    def __init__(self, A: Any, *, chunk_rows: int = 0, sigma: int = 0,
-                 lanes_per_row: int = 0, long_row: int = 0, use_diagonals: bool = True):
+    def __init__(self, A: SparseMatrix, *, chunk_rows: int = 0, sigma: int = 0,
+                 lanes_per_row: int = 0, long_row: int = 0, use_diagonals: bool = True,
+                 copy: bool | None = None):
         options = dict(chunk_rows=chunk_rows, sigma=sigma, lanes_per_row=lanes_per_row,
                        long_row=long_row, use_diagonals=use_diagonals)
-        self._make(_kept.owned(_arrays.crs(A, square=False, csc=False)), options)
-
-    @classmethod
-    def _of(cls, A: Any) -> SellMatrix:
-        """For one call, in which no one changes A: without a copy."""
-        made = cls.__new__(cls)
-        made._make(_arrays.crs(A, square=False, csc=False), {})
-        return made
+        self._make(_kept.owned(_arrays.crs(A, square=False, copy=copy)), options)
+        chosen(self)
 
     def _make(self, matrix: _arrays.Crs, options: dict[str, Any]) -> None:
+        self._set(matrix.shape, matrix.dtype, matrix.space)
         self._matrix, self._options = matrix, options
+        self._of_adjoint: SellMatrix | None = None
         self._core = _arrays.core("SellMatrix", matrix.dtype, matrix.space)(
             *matrix.handed(), matrix.shape[1], options, _arrays.waiting_stream(matrix.data))
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """m x n."""
-        return self._matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the matrix and the vectors."""
-        return np.dtype(self._matrix.dtype)
-
-    def __matmul__(self, x: Any) -> Any:
+    def _forward(self, x: Any) -> Any:
         return self.apply(x)
 
-    def apply(self, x: Any, out: Any = None, *, alpha: complex = 1, beta: complex = 0) -> Any:
+    def _adjoint_product(self, x: Any) -> Any:
+        if self._of_adjoint is None:
+            matrix = self._matrix
+            _kept.wait_for_values(self, matrix.data, False)
+            # The arrays by rows are those of the transposed matrix by columns.
+            arrays = _convert.transposed(matrix.indptr, matrix.indices, matrix.data,
+                                         matrix.shape)
+            self._of_adjoint = new_matrix(
+                _arrays.Crs(*arrays, matrix.shape[::-1], False, matrix.space), self._options)
+        return self._of_adjoint.apply(x)
+
+    @overload
+    def apply(self, x: ArrayT, out: None = None, *, alpha: complex = 1,
+              beta: complex = 0) -> ArrayT: ...
+    @overload
+    def apply(self, x: ArrayLike, out: None = None, *, alpha: complex = 1,
+              beta: complex = 0) -> Any: ...
+    @overload
+    def apply(self, x: ArrayLike, out: ArrayT, *, alpha: complex = 1,
+              beta: complex = 0) -> ArrayT: ...
+    def apply(self, x: ArrayLike, out: Array | None = None, *, alpha: complex = 1,
+              beta: complex = 0) -> Any:
         """y = alpha A x + beta y.
 
         Parameters
         ----------
         x : array, n or n x k
-            Of the matrix's dtype, with any strides.
+            Of the matrix's dtype, or of one that this holds, with any strides.
         out : array, m or m x k, optional
             y: it is written, and returned; it must not share memory with x.  Without it
             `beta` has nothing to scale and has to be 0.
@@ -99,9 +114,9 @@ class SellMatrix:
         self._core.apply(_arrays.handed(x), _arrays.handed(target.array), alpha, beta, stream)
         return target.done(stream)
 
-    def update(self, values: Any) -> None:
-        """Takes new values on the same pattern, which are copied: a CSR matrix, or its values
-        alone in the order of ``A.data``."""
+    def update(self, values: Values) -> None:
+        """Takes new values on the same pattern, which are copied: a matrix, or, unless A was
+        converted, its values alone in the order of ``A.data``."""
         kept = self._matrix
         given, compare = _arrays.updated(values, kept)
         room, stream = _kept.room(kept.data), _arrays.waiting_stream(given.data)
@@ -110,10 +125,11 @@ class SellMatrix:
         else:
             self._core.update_values(_arrays.handed(given.data), room, stream)
         self._matrix = kept._replace(data=_kept.renewed(kept.data, given.data))
+        self._of_adjoint = None
 
     def report(self) -> _core.SellReport:
         """Shape, padding and sizes."""
-        return self._core.report()
+        return _arrays.told(self._core.report(), self._matrix)
 
     def __reduce__(self) -> tuple[Any, ...]:
         _kept.wait_for_values(self, self._matrix.data, False)
@@ -124,7 +140,12 @@ class SellMatrix:
 
 
 def _restore(matrix: tuple[Any, ...], options: dict[str, Any]) -> SellMatrix:
-    made = SellMatrix.__new__(SellMatrix)
     # Copied: copy.copy() passes another object's.
-    made._make(_kept.owned(_arrays.Crs(*matrix)), options)
+    return new_matrix(_kept.owned(_arrays.Crs(*matrix)), options)
+
+
+def new_matrix(matrix: _arrays.Crs, options: dict[str, Any]) -> SellMatrix:
+    """Of arrays that are its own, or that no one changes while it is used."""
+    made = object.__new__(operator_class(SellMatrix, matrix.data))
+    made._make(matrix, options)
     return made

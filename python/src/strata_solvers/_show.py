@@ -32,7 +32,7 @@ def level_sets(solver: TriangularSolver) -> np.ndarray:
     return np.asarray(sizes, dtype=np.int64)
 
 
-def show(solver: TriangularSolver, axes: Any = None) -> Any:
+def show(solver: TriangularSolver, axes: object = None) -> Any:
     """Draws the plan of a solver: the rows of its level sets.
 
     There is a bar for each level set, as high as it has rows (for very many level sets, a
@@ -58,7 +58,7 @@ def show(solver: TriangularSolver, axes: Any = None) -> Any:
             return _text(sizes, report)
         figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
     else:
-        figure = axes.figure
+        figure = getattr(axes, "figure")
     _draw_levels(axes, sizes, report)
     return figure
 

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
-from . import _arrays, _core, _kept
+from . import _arrays, _convert, _core, _kept
 from ._errors import (
     NotSquareError,
     OptionError,
@@ -16,19 +17,21 @@ from ._errors import (
     TypeMismatchError,
     WrongTriangleError,
 )
+from ._log import chosen
+from ._operator import Linear, op_of, operator_class
+from ._types import (
+    Accuracy,
+    Algorithm,
+    Array,
+    ArrayLike,
+    ArrayT,
+    Experimental,
+    SparseMatrix,
+    Trans,
+    Values,
+)
 
-_ops: dict[str | int, str] = {
-    "N": "none", "T": "transpose", "H": "conjugate_transpose",
-    "C": "conjugate_transpose", 0: "none", 1: "transpose", 2: "conjugate_transpose",
-}
 _conjugates = {"float64": "complex128", "float32": "complex64"}
-
-
-def op_of(trans: Any) -> str:
-    key = trans.upper() if isinstance(trans, str) else trans
-    if not isinstance(key, (str, int)) or key not in _ops:
-        raise OptionError("trans", f"{trans!r} is unknown", "use 'N', 'T' or 'H'")
-    return _ops[key]
 
 
 class UpdateStatus(NamedTuple):
@@ -48,8 +51,19 @@ class UpdateStatus(NamedTuple):
         return cls(None if fault == "none" else fault, None if row < 0 else row, unmerged)
 
 
-class TriangularSolver:
+#: Options of a plan, with their defaults.
+plan_options: dict[str, Any] = dict(
+    take_triangle=False, algorithm="automatic", accuracy="rowwise", merged_levels=0,
+    max_right_hand_sides=1, max_plan_bytes=0, enqueue_updates=False, experimental=None)
+_adjoints = {"none": "conjugate_transpose", "conjugate_transpose": "none"}
+
+
+class TriangularSolver(Linear, LinearOperator):
     """Solves op(A) x = b for one sparse triangle A, n x n, and many b.
+
+    A LinearOperator of SciPy (of a matrix of CuPy, one of CuPy's) for op(A)^-1: ``solver @ b``
+    solves, and the solver is an `M=` of Krylov methods.  ``solver.H`` is analysed when it is
+    first applied.
 
     The constructor checks A, analyses its pattern and packs its values; solves then
     reuse that plan.  The solver keeps a copy of A, for pickling, copies of the solver and
@@ -58,8 +72,9 @@ class TriangularSolver:
     Parameters
     ----------
     A : sparse matrix, n x n
-        In CSR or CSC format: of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.
-        float32, float64, complex64 or complex128, with indices of 32 or 64 bits.
+        Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.  CSR and CSC formats of
+        float32, float64, complex64 or complex128 are taken as they are; others are
+        converted, and entries named twice add up: ``report().conversion`` says so.
     lower : bool
         Whether A is a lower or an upper triangle.  Entries of the other triangle have to
         be zero, in updates, too.  (Where there are any, an update on a GPU copies the
@@ -83,6 +98,8 @@ class TriangularSolver:
         the plan is chosen, and its workspace is made, for that many.
     max_plan_bytes : int
         Bytes that the plan may take; 0: no limit.
+    copy : bool, optional
+        False: refuse a matrix that has to be converted.
     enqueue_updates : bool
         Let :meth:`update` take values without a wait.
     experimental : dict, optional
@@ -105,26 +122,32 @@ class TriangularSolver:
 
     def __init__(
         self,
-        A: Any,
+        A: SparseMatrix,
         lower: bool = True,
         unit_diagonal: bool = False,
         *,
-        trans: str = "N",
+        trans: Trans = "N",
         take_triangle: bool = False,
-        algorithm: str = "automatic",
-        accuracy: str = "rowwise",
+        algorithm: Algorithm = "automatic",
+        accuracy: Accuracy = "rowwise",
         merged_levels: int = 0,
         max_right_hand_sides: int = 1,
         max_plan_bytes: int = 0,
         enqueue_updates: bool = False,
-        experimental: dict[str, int] | None = None,
+        experimental: Experimental | None = None,
+        copy: bool | None = None,
     ):
         op = op_of(trans)
         options = {
             name: value for name, value in locals().items()
-            if name not in ("self", "A", "lower", "unit_diagonal", "trans", "op")
+            if name in plan_options
         }
-        self._make(_kept.owned(_arrays.crs(A)), bool(lower), bool(unit_diagonal), op, options)
+
+        def make(matrix: _arrays.Crs) -> None:
+            self._make(_kept.owned(matrix), bool(lower), bool(unit_diagonal), op, options)
+
+        _arrays.make_in_order(make, _arrays.crs(A, forms=("csr", "csc"), copy=copy), copy=copy)
+        chosen(self)
 
     def _make(self, matrix: _arrays.Crs, lower: bool, unit_diagonal: bool, op: str,
               options: dict[str, Any], *, zeros: bool = True) -> None:
@@ -150,27 +173,25 @@ class TriangularSolver:
             _kept.require_zeros(matrix, outside, "A")
             self._core = made(*arguments, {**options, "op": op, "take_triangle": True}, stream)
         #: The matrix of the last update, and where it has entries in the other triangle.
-        self._shared = _kept.Shared(matrix=matrix, outside=outside)
+        self._shared = _kept.Shared(matrix=matrix, outside=outside, updates=0)
         self._core_lower, self._core_op = lower, op
-        self._rows, self._dtype = matrix.shape[0], np.dtype(matrix.dtype)
+        self._set(matrix.shape, matrix.dtype, matrix.space)
+        self._rows = matrix.shape[0]
         self._on_host = matrix.space == "host" and not self._conjugate
         self._on_gpu = matrix.space == "cuda" and not self._conjugate
+        self._adjoint_solver: tuple[int, TriangularSolver] | None = None
 
     @property
     def _matrix(self) -> _arrays.Crs:
         return self._shared.matrix
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """n x n."""
-        return self._matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the matrix, and of right-hand sides and solutions."""
-        return np.dtype(self._matrix.dtype)
-
-    def solve(self, b: Any, out: Any = None) -> Any:
+    @overload
+    def solve(self, b: ArrayT, out: None = None) -> ArrayT: ...
+    @overload
+    def solve(self, b: ArrayLike, out: None = None) -> Any: ...
+    @overload
+    def solve(self, b: ArrayLike, out: ArrayT) -> ArrayT: ...
+    def solve(self, b: ArrayLike, out: Array | None = None) -> Any:
         """x = op(A)^-1 b.
 
         Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
@@ -181,8 +202,8 @@ class TriangularSolver:
         ----------
         b : array, n or n x k
             k right-hand sides, of the solver's dtype, with any strides (a negative
-            one costs a copy).  On a host, integers and shorter floating-point numbers
-            are converted; a complex b with a real A is solved for in two halves.
+            one costs a copy).  Integers and shorter floating-point numbers are
+            converted; on a host, a complex b with a real A is solved for in two halves.
         out : array, optional
             As b; may be b itself.  It is written, and returned.
 
@@ -191,13 +212,13 @@ class TriangularSolver:
         SizeMismatchError, TypeMismatchError, AliasError, HandleError
             Before anything is written.
         """
-        if self._on_host and _arrays.is_plain(b, out, self._rows, self._dtype):
+        if self._on_host and _arrays.is_plain(b, out, self._rows, self._type):
             if out is None:
-                out = np.empty(b.shape, self._dtype)
+                out = np.empty(b.shape, self._type)
             self._core.solve(b, out, 0)
             return out
         if self._on_gpu:
-            known = _arrays.places(b, out, self._rows, self._dtype)
+            known = _arrays.places(b, out, self._rows, self._type)
             if known is not None:
                 from_, to, out, stream = known
                 self._core.solve_at(from_, to, stream)
@@ -228,13 +249,31 @@ class TriangularSolver:
             self._core.solve(half, to, 0)
         return out
 
-    def update(self, values: Any, *, wait: bool = True) -> None:
+    def _forward(self, x: Any) -> Any:
+        return self.solve(x)
+
+    def _adjoint_product(self, x: Any) -> Any:
+        """op(A)^-H x, by a solver of its own, of the kept matrix."""
+        shared = self._shared
+        if self._adjoint_solver is None or self._adjoint_solver[0] != shared.updates:
+            _kept.wait_for_values(self, shared.matrix.data, self._options["enqueue_updates"])
+            made = object.__new__(type(self))
+            made._make(_kept.owned(shared.matrix), self._lower, self._unit_diagonal,
+                       _adjoints.get(self._op, "none"),
+                       {**self._options, "enqueue_updates": False})
+            self._adjoint_solver = shared.updates, made
+        solver = self._adjoint_solver[1]
+        # The adjoint of A^T is conj(A).
+        return solver.solve(x.conj()).conj() if self._op == "transpose" else solver.solve(x)
+
+    def update(self, values: Values, *, wait: bool = True) -> None:
         """Takes new values of a matrix with the same pattern: no analysis.
 
         Parameters
         ----------
         values : sparse matrix, or array of as many elements as the matrix stores
-            In the order of ``A.data``, and copied: changes of the array that come later
+            An array is in the order of ``A.data``, and refused if A was converted to
+            another order.  Values are copied: changes of the array that come later
             are not seen.  (A matrix's pattern is compared, for the price of a pass over
             it, if `wait` is set.)
         wait : bool
@@ -257,6 +296,7 @@ class TriangularSolver:
         shared = self._shared
         given, compare = _arrays.updated(values, shared.matrix, wait)
         room = _kept.room(shared.matrix.data) if keep else None
+        shared.updates += 1
         if not wait:
             stream = _arrays.stream_of(given.data)
             self._core.enqueue_values(_arrays.handed(given.data), room, stream)
@@ -286,19 +326,20 @@ class TriangularSolver:
         An :meth:`update` of either is for both, and must not overlap in time with solves.
         It takes ``report().workspace_bytes`` of memory, and no analysis.
         """
-        made = type(self).__new__(type(self))
+        made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made._core = self._core.share_plan(_arrays.waiting_stream(self._matrix.data))
+        made._adjoint_solver = None
         return made
 
     def report(self) -> _core.TriangularReport:
         """What was chosen and why; ``str()`` of it is lines of text."""
-        return self._core.report()
+        return _arrays.told(self._core.report(), self._matrix)
 
     def __reduce__(self) -> tuple[Any, ...]:
         _kept.wait_for_values(self, self._matrix.data, self._options["enqueue_updates"])
-        return _restore, (type(self), tuple(self._matrix), self._lower,
-                          self._unit_diagonal, self._op, self._options)
+        return _restore, (tuple(self._matrix), self._lower, self._unit_diagonal, self._op,
+                          self._options)
 
     def __repr__(self) -> str:
         side = "lower" if self._lower else "upper"
@@ -306,26 +347,38 @@ class TriangularSolver:
                 f"{self._matrix.dtype}, {self.report().algorithm}>")
 
 
-def _restore(kind: type[TriangularSolver], matrix: tuple[Any, ...],
-             *rest: Any) -> TriangularSolver:
-    solver = kind.__new__(kind)
+def _restore(matrix: tuple[Any, ...], *rest: Any) -> TriangularSolver:
     # Copied: copy.copy() passes another solver's.
-    solver._make(_kept.owned(_arrays.Crs(*matrix)), *rest)
+    return new_solver(_kept.owned(_arrays.Crs(*matrix)), *rest)
+
+
+def new_solver(matrix: _arrays.Crs, *rest: Any, **more: Any) -> TriangularSolver:
+    """A solver of a matrix that is its own: see TriangularSolver._make."""
+    solver = object.__new__(operator_class(TriangularSolver, matrix.data))
+    solver._make(matrix, *rest, **more)
     return solver
 
 
 # --- In SciPy's form ---------------------------------------------------------
 
 
+@overload
+def spsolve_triangular(A: SparseMatrix, b: ArrayT, lower: bool = True,
+                       overwrite_A: bool = False, overwrite_b: bool = False,
+                       unit_diagonal: bool = False) -> ArrayT: ...
+@overload
+def spsolve_triangular(A: SparseMatrix, b: ArrayLike, lower: bool = True,
+                       overwrite_A: bool = False, overwrite_b: bool = False,
+                       unit_diagonal: bool = False) -> Any: ...
 def spsolve_triangular(
-    A: Any,
-    b: Any,
+    A: SparseMatrix,
+    b: ArrayLike,
     lower: bool = True,
     overwrite_A: bool = False,
     overwrite_b: bool = False,
     unit_diagonal: bool = False,
-) -> np.ndarray:
-    """Solves A x = b once: SciPy's function of that name, and its arguments.
+) -> Any:
+    """Solves A x = b once: SciPy's and CuPy's function of that name, and its arguments.
 
     Parameters
     ----------
@@ -333,6 +386,7 @@ def spsolve_triangular(
         In CSR or CSC format; others are converted, with SciPy's warning.  Entries
         named twice add up, and those of the other triangle have to be zero.
     b : array_like, n or n x k
+        Of a GPU where A is.
     lower : bool
         Whether A is a lower or an upper triangle.
     overwrite_A : bool
@@ -359,36 +413,42 @@ def spsolve_triangular(
     Notes
     -----
     To solve with one A again, or with new values on its pattern, make a
-    :class:`TriangularSolver`.
+    :class:`TriangularSolver`.  On a GPU this function makes one for the call.
     """
-    from scipy.sparse import SparseEfficiencyWarning, csr_array, issparse
+    form = _convert.form_of(A)
+    if form not in ("csr", "csc", "pydata"):
+        from scipy.sparse import SparseEfficiencyWarning, csr_array
 
-    if not issparse(A) and hasattr(A, "to_scipy_sparse"):
-        A = A.to_scipy_sparse()
-    if not issparse(A) or A.format not in ("csr", "csc"):
         warnings.warn("CSC or CSR matrix format is required. Converting to CSR matrix.",
                       SparseEfficiencyWarning, stacklevel=2)
-        A = csr_array(A)
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise NotSquareError("A", f"has the shape {A.shape}", "pass a square matrix")
-    b = np.asanyarray(b)
-    if b.ndim not in (1, 2) or b.shape[0] != A.shape[0]:
+        if form is None:
+            A = csr_array(A)
+    matrix = _arrays.crs(A, square=False, forms=("csr", "csc"))
+    if matrix.shape[0] != matrix.shape[1]:
+        raise NotSquareError("A", f"has the shape {matrix.shape}", "pass a square matrix")
+    b = _arrays.taken(b, "b")
+    if matrix.space == "host":
+        _arrays.same_space(b, "host", "b")
+        b = np.asanyarray(_arrays.plain(b))
+    _arrays.same_space(b, matrix.space, "b")
+    if b.ndim not in (1, 2) or b.shape[0] != matrix.shape[0]:
         raise SizeMismatchError(
-            "b", f"has the shape {b.shape}, A {A.shape}",
-            f"pass {A.shape[0]} elements, or {A.shape[0]} x k for k right-hand sides",
+            "b", f"has the shape {tuple(b.shape)}, A {matrix.shape}",
+            f"pass {matrix.shape[0]} elements, or {matrix.shape[0]} x k for k right-hand sides",
         )
-    if A.dtype.kind not in "biufc" or b.dtype.kind not in "biufc":
-        raise TypeMismatchError("A, b", f"are of {A.dtype} and {b.dtype}", "pass numbers")
-    dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
-    if dtype.name not in _arrays.scalars:
-        raise TypeMismatchError("A, b", f"need {dtype}", "pass numbers of 64 bits at most")
-    if A.dtype != dtype:
-        A = A.astype(dtype)
-    x = b if overwrite_b and b.dtype == dtype and b.flags.writeable and _arrays._usable(
-        b) else np.array(b, dtype=dtype)
-    matrix = _arrays.crs(A)
-    # One solve is over before a plan would be made.
-    _arrays.core("substitute", matrix.dtype)(
-        matrix.indptr, matrix.indices, matrix.data, bool(lower), bool(unit_diagonal),
-        matrix.transposed, x)
-    return x
+    dtype = _convert.common_type("A, b", matrix.dtype, _arrays.dtype_name(b))
+    matrix = matrix._replace(data=_convert.cast(matrix.data, dtype))
+    if matrix.space == "host":
+        x = b if overwrite_b and b.dtype == dtype and b.flags.writeable and _arrays._usable(
+            b) else np.array(b, dtype=dtype)
+        # One solve is over before a plan would be made.
+        _arrays.core("substitute", dtype)(
+            matrix.indptr, matrix.indices, matrix.data, bool(lower), bool(unit_diagonal),
+            matrix.transposed, x)
+        return x
+    made: list[TriangularSolver] = []
+    _arrays.make_in_order(
+        lambda of: made.append(new_solver(of, bool(lower), bool(unit_diagonal), "none",
+                                          plan_options)), matrix)
+    in_place = overwrite_b and _arrays.can_be_written(b, dtype)
+    return made[0].solve(b, b if in_place else None)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,8 @@ from scipy.sparse import csr_array
 
 from . import _arrays, _core
 from ._errors import OptionError, SizeMismatchError, TypeMismatchError
-from ._triangular import TriangularSolver
+from ._triangular import TriangularSolver, new_solver, plan_options
+from ._types import ArrayLike, SparseMatrix, TriangularKeywords, Unpack
 
 #: Whether compiled programs call the library without Python.
 native: bool = _core.has_jax
@@ -73,16 +74,20 @@ class TriangularSolve:
 
     Notes
     -----
-    Reverse-mode derivatives of any order.  With y the cotangent of x, that of b is
-    z = op(A)^-T y and that of an entry a_ij is -z_i x_j (for 'T' -z_j x_i), added up over
-    the right-hand sides.
+    Derivatives of any order, in forward and in reverse mode.  With y the cotangent of x,
+    that of b is z = op(A)^-T y and that of an entry a_ij is -z_i x_j (for 'T' -z_j x_i),
+    added up over the right-hand sides.
+
+    ``jax.vmap`` over right-hand sides solves for all of them at once; over values it solves
+    for one after another.
 
     Compiled functions know the object by number: keep it for as long as them.  Values that
     are refused (a zero on the diagonal) are an error of JAX with the library's message.
     """
 
-    def __init__(self, A: Any, *, trans: str = "N", platform: str | None = None,
-                 **options: Any):
+    def __init__(self, A: SparseMatrix, *, trans: Literal["N", "T"] = "N",
+                 platform: Literal["cpu", "cuda"] | None = None,
+                 **options: Unpack[TriangularKeywords]):
         if trans not in ("N", "T"):
             raise TypeMismatchError("trans", f"is {trans!r}", "use 'N' or 'T'")
         self.platform = _platform_of(A) if platform is None else platform
@@ -91,7 +96,7 @@ class TriangularSolve:
         if self.platform == "cuda" and not (native and _core.has_cuda):
             raise OptionError("platform", "is 'cuda', and this build has no CUDA or no part "
                               "for JAX", "leave the choice to the library")
-        matrix = _arrays.crs(A, csc=False)
+        matrix = _arrays.crs(A, copy=False)
         self._matrix = matrix._replace(
             indptr=np.array(matrix.indptr), indices=np.array(matrix.indices),
             data=np.array(matrix.data), space="host")
@@ -109,16 +114,14 @@ class TriangularSolve:
         self._trans = trans
 
     def _solver(self, op: str, arrays: tuple[Any, Any, Any]) -> TriangularSolver:
-        solver = TriangularSolver.__new__(TriangularSolver)
-        options = {**(TriangularSolver.__init__.__kwdefaults__ or {}), **self._options}
-        options.pop("trans")
+        options = {**plan_options, **self._options}
         lower = bool(options.pop("lower", True))
         unit = bool(options.pop("unit_diagonal", False))
         space = _arrays.space_of(arrays[2])
         # No one looks at the values of each solve, so none may have to be zero.
-        solver._make(_arrays.Crs(*arrays, self._matrix.shape, False, space), lower, unit,
-                     {"N": "none", "T": "transpose"}[op], options, zeros=False)
-        return solver
+        return new_solver(
+            _arrays.Crs(*arrays, self._matrix.shape, False, space), lower, unit,
+            {"N": "none", "T": "transpose"}[op], options, zeros=False)
 
     def __reduce__(self) -> Any:
         # Not as it is: numbers of solvers are those of one process, and of one object.
@@ -173,7 +176,7 @@ class TriangularSolve:
             jax.ShapeDtypeStruct(b.shape, b.dtype), values, b,
             vmap_method="sequential")
 
-    def __call__(self, values: Any, b: Any) -> jax.Array:
+    def __call__(self, values: ArrayLike, b: ArrayLike) -> jax.Array:
         """x = op(A)^-1 b.
 
         Parameters
@@ -202,26 +205,43 @@ class TriangularSolve:
 
 
 def _with_derivative(of: TriangularSolve, op: str) -> Any:
+    """The solve as a linear solve of JAX, which differentiates it in both modes."""
     other = {"N": "T", "T": "N"}[op]
+    outer, inner = (of._row, of._col) if op == "N" else (of._col, of._row)
+    unit = bool(of._options.get("unit_diagonal"))
+    strict = of._col < of._row if of._options.get("lower", True) else of._col > of._row
+    used = strict if unit else strict | (of._row == of._col)
+    call, call_transposed = _batched(of, op), _batched(of, other)
 
-    @jax.custom_vjp
+    def product(values: jax.Array, x: jax.Array) -> jax.Array:
+        weights = values if used.all() else jnp.where(used, values, 0)
+        made = jnp.zeros_like(x).at[outer].add((x[inner].T * weights).T)
+        return made + x if unit else made
+
     def solve(values: jax.Array, b: jax.Array) -> jax.Array:
+        return jax.lax.custom_linear_solve(
+            lambda x: product(values, x), b,
+            solve=lambda _, r: call(values, r),
+            transpose_solve=lambda _, r: call_transposed(values, r))
+
+    return solve
+
+
+def _batched(of: TriangularSolve, op: str) -> Any:
+    """The call of the library; for a batch of right-hand sides, one call."""
+
+    @jax.custom_batching.custom_vmap
+    def call(values: jax.Array, b: jax.Array) -> jax.Array:
         return (of._call if native else of._call_back)(op, values, b)
 
-    def forward(values: jax.Array, b: jax.Array) -> Any:
-        x = solve(values, b)
-        return x, (values, x)
+    @call.def_vmap
+    def batch(size: int, batched: list[bool], values: jax.Array,
+              b: jax.Array) -> tuple[jax.Array, bool]:
+        if batched[0]:
+            b = b if batched[1] else jnp.broadcast_to(b, (size, *b.shape))
+            return jax.lax.map(lambda pair: call(*pair), (values, b)), True
+        wide = jnp.moveaxis(b, 0, -1)
+        x = call(values, wide.reshape(of.n, -1)).reshape(wide.shape)
+        return jnp.moveaxis(x, -1, 0), True
 
-    def backward(saved: Any, y: jax.Array) -> tuple[jax.Array, jax.Array]:
-        values, x = saved
-        z = of._solve[other](values, y)
-        i, j = (of._row, of._col) if op == "N" else (of._col, of._row)
-        gradient = -(z[i] * x[j])
-        if gradient.ndim == 2:
-            gradient = gradient.sum(axis=1)
-        if of._options.get("unit_diagonal"):
-            gradient = jnp.where(i == j, 0, gradient)
-        return gradient, z
-
-    solve.defvjp(forward, backward)
-    return solve
+    return call

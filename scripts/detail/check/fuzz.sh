@@ -8,15 +8,13 @@
 #                                 cg; default: all of them
 #   --minutes M                   for each of them; default: 1
 #   --seed-from N                 first seed; default: a number by chance
-#   --driver-option OPTION        handed to the drivers, such as --self-test
-#   --build DIR                   a build folder that is configured already
 #   --backend serial|openmp|cuda, --arch sm_XX, --debug,
 #   --kokkos-source DIR, --kokkos-kernels-source DIR
 #                                 as for scripts/build
 
 known="${fuzz_drivers[*]}"
-parse_options minutes=1 seed-from= driver-option= build= backend= arch= debug kokkos-source= \
-  kokkos-kernels-source= -- "$@"
+parse_options minutes=1 seed-from= backend= arch= debug kokkos-source= kokkos-kernels-source= \
+  -- "$@"
 seed=$seed_from what=("${words[@]}")
 given backend arch debug kokkos-source kokkos-kernels-source
 for one in "${what[@]}"; do
@@ -28,20 +26,14 @@ seconds=$(awk -v m="$minutes" 'BEGIN { if (m ~ /^[0-9.]+$/ && m > 0) print m * 6
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
 programs=("${what[@]/#/strata_fuzz_}")
-if [ -n "$build" ]; then
-  targets=()
-  for program in "${programs[@]}"; do targets+=(--target "$program"); done
-  cmake --build "$build" --parallel "$(jobs)" "${targets[@]}" >&2
-else
-  build=$("$root/scripts/build" "${given[@]}" "${programs[@]}")
-fi
+build=$("$root/scripts/build" "${given[@]}" "${programs[@]}")
 
 # Cases are small: threads that spin at barriers cost more than they save.
 export OMP_PROC_BIND=${OMP_PROC_BIND:-false} OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 status=0
 for program in "${programs[@]}"; do
   say "$program, seeds from $seed, $minutes minutes"
-  "$build/unit_test/fuzz/$program" --seed-from "$seed" --seconds "$seconds" \
-    ${driver_option:+"$driver_option"} || status=1
+  "$build/unit_test/fuzz/$program" --seed-from "$seed" --seconds "$seconds" ||
+    status=1
 done
 exit "$status"

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Puts faults into the library, one at a time, and sees that a test notices each.
 
-    scripts/check mutate [--build DIR] [--only TEXT] [--list] [--check]
+    scripts/check mutate [--prefix DIR] [--only TEXT] [--list] [--check]
 
 Each fault of unit_test/mutations/mutations.toml names a file, a piece of it that
 occurs there once, what stands there instead, and the test that has to fail. The
 script copies the tree to build/mutations, builds each test with its fault, and runs
 it. A test that passes, and a fault that does not compile, is a failure.
 
-    --build DIR   a configured build folder whose packages and flags are taken over;
-                  default: what scripts/build makes for OpenMP
+    --prefix DIR  where Kokkos and Kokkos Kernels are installed, with OpenMP;
+                  default: what scripts/get_dependencies finds or builds
     --only TEXT   only faults whose name has this text
     --list        prints the names and does nothing
     --check       only sees that each piece occurs once in its file, and that each
@@ -53,21 +53,6 @@ def problems_of(fault):
     return None
 
 
-def cache_of(build):
-    """The options that a build was configured with."""
-    wanted = ("CMAKE_PREFIX_PATH", "CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS",
-              "CMAKE_CXX_COMPILER", "CMAKE_CXX_COMPILER_LAUNCHER",
-              "Strata_SPACES")
-    options = []
-    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
-        for line in file:
-            name, _, value = line.rstrip("\n").partition("=")
-            name = name.split(":")[0]
-            if name in wanted and value:
-                options.append(f"-D{name}={value}")
-    return options
-
-
 def try_fault(fault, copy, build):
     """None where a test noticed the fault, else what went wrong."""
     path = pathlib.Path(copy, fault["file"])
@@ -96,7 +81,7 @@ def try_fault(fault, copy, build):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build")
+    parser.add_argument("--prefix")
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true")
@@ -116,8 +101,8 @@ def main():
         print(f"{len(faults)} mutations can be made")
         return
 
-    given = options.build or subprocess.run(
-        [os.path.join(ROOT, "scripts", "build"), "strata_test_main"],
+    prefix = options.prefix or subprocess.run(
+        [os.path.join(ROOT, "scripts", "get_dependencies")],
         stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     base = os.path.join(ROOT, "build", "mutations")
     copy, build = os.path.join(base, "source"), os.path.join(base, "build")
@@ -127,9 +112,10 @@ def main():
                     ignore=shutil.ignore_patterns(
                         "build*", "dependencies", ".git", "results", "__pycache__"))
     # Without libstrata a fault compiles its test alone anew.
-    subprocess.run(["cmake", "-S", copy, "-B", build, "-G", "Ninja",
-                    "-DStrata_ENABLE_HEADER_ONLY=ON", *cache_of(given)],
-                   stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["cmake", "--preset", "openmp-release", "-B", build,
+                    "-DCMAKE_PREFIX_PATH=" + prefix, "-DStrata_SPACES=OpenMP",
+                    "-DStrata_ENABLE_HEADER_ONLY=ON"],
+                   cwd=copy, stdout=subprocess.DEVNULL, check=True)
 
     failed = 0
     for fault in faults:

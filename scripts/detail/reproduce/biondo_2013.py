@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Band systems: Figures 6, 7, 9 and 10 of Biondo (2013)."""
-from common import Document, last, ratios, series, text_of
+from common import last, ratios, series, text_of
 from page import Panel
 
-DOCUMENT = Document(
-    number="002", authors="E. Biondo", year=2013,
-    title="Diagonally Dominant Banded Systems Solving with CUDA",
-    kind="project report", programs=("strata_perf_band",))
+NUMBER, TITLE, PROGRAMS = "002", "Biondo 2013", ("strata_perf_band",)
 
 SHARES = (10, 50)  # per cent of N that the text names, of Figures 6 and 9
 PROGRAM = "the report's algorithm"
@@ -39,7 +36,7 @@ def panel(title, x, lines, algorithms, y=WHOLE, dashed=("dgbsv",)):
 def measure(run, table, sizes, bandwidth, rhs, algorithms):
     """Rows of strata_perf_band; what one thread takes too long for is left out."""
     return run.rows("band", table, size=sizes, bandwidth=bandwidth, rhs=rhs,
-                    algorithms=algorithms, max_host_seconds="%g" % run.max_host_seconds)
+                    algorithms=algorithms, max_host_seconds=2 if run.quick else 8)
 
 
 def spread(values):
@@ -67,32 +64,28 @@ def figure_6(run, page):
     by_share = {share: measure(run, "figure_6_%d" % share, sizes_of(run), "%d%%" % share, (1,),
                                device_algorithms(run)) for share in SHARES}
     by_share = {share: times(rows, "rows") for share, rows in by_share.items()}
-    page.section("Figure 6: time against N, one right-hand side")
     page.figure("figure_6", [
         panel("bandwidth %d %% of N" % share, "N", by_share[share],
               ("strata", "dgbsv", "cuda"), y=y)
-        for share, y in zip(SHARES, (WHOLE, ""))],
-        "Time against N. Figure 6 of the report has all its bandwidths in one picture.")
+        for share, y in zip(SHARES, (WHOLE, ""))])
     rows = []
     for share, lines in by_share.items():
         columns = [*(lines.get(a, {}) for a in ("strata", "cuda", "dgbsv")),
                    *(ratios(lines, "dgbsv", to) for to in ("strata", "cuda"))]
         rows += [["%d %%" % share, n, *(values.get(n) for values in columns)]
                  for n in sorted(lines["strata"])]
-    page.table(["bandwidth", "N", "Strata, us", PROGRAM + ", us", "dgbsv, us",
-                "dgbsv over Strata", "dgbsv over " + PROGRAM], rows)
+    page.table("figure_6", ["bandwidth", "N", "Strata, us", PROGRAM + ", us",
+                            "dgbsv, us", "dgbsv over Strata", "dgbsv over " + PROGRAM], rows)
     return by_share
 
 
 def figure_9(host, page):
     lines = times(measure(host, "figure_9", sizes_of(host), "50%", (1,),
                           ["strata", "row_by_row", "row_by_row_parallel"]), "rows", "naive")
-    page.section("Figure 9: row by row on a host, bandwidth 50 % of N")
     page.figure("figure_9", [panel("bandwidth 50 % of N", "N", lines,
-                                   ("row_by_row", "naive", "strata"), dashed=("strata",))],
-                "Serial and naive OpenMP. Figure 9 of the report.")
+                                   ("row_by_row", "naive", "strata"), dashed=("strata",))])
     slower = ratios(lines, "naive", "row_by_row")
-    page.columns("N", sorted(lines["row_by_row"]), [
+    page.columns("figure_9", "N", sorted(lines["row_by_row"]), [
         ("one thread, us", lines["row_by_row"]), ("naive OpenMP, us", lines.get("naive", {})),
         ("naive over one thread", slower), ("Strata, us", lines["strata"])])
     return slower
@@ -105,20 +98,16 @@ def figures_7_and_10(run, host, page):
     rows = measure(run, "figure_7", (n,), str(width), rhs, device_algorithms(run))
     rows += measure(host, "figure_10", (n,), str(width), rhs, of_host)
     lines, solves = times(rows, "rhs"), times(rows, "rhs", column="us")
-    page.section("Figures 7 and 10: time against right-hand sides, N = %d, "
-                 "bandwidth %d" % (n, width))
+    page.put(n=str(n), width=width)
     page.figure("figures_7_and_10", [
         panel("Figure 7", "right-hand sides", lines, ("strata", "dgbsv", "cuda")),
         panel("Figure 10", "right-hand sides", lines, (*of_host, "dgbsv", "strata"), y="",
-              dashed=("dgbsv", "strata"))],
-        "Factorisation and solve against the number of right-hand sides.")
-    page.columns("right-hand sides", sorted(lines["strata"]), [
+              dashed=("dgbsv", "strata"))])
+    page.columns("figure_7", "right-hand sides", sorted(lines["strata"]), [
         ("Strata, us", lines["strata"]), (PROGRAM + ", us", lines.get("cuda", {})),
         ("dgbsv, us", lines.get("dgbsv", {}))])
-    page.text("""On a host, row by row: one thread, and threads that share the right-hand
-      sides. Only the solves are shared; the factorisation stays on one thread.""")
     both, alone = (ratios(of, *of_host) for of in (lines, solves))
-    page.columns("right-hand sides", sorted(lines["row_by_row"]), [
+    page.columns("figure_10", "right-hand sides", sorted(lines["row_by_row"]), [
         ("one thread, us", lines["row_by_row"]), ("threads, us", lines["row_by_row_rhs"]),
         ("one thread over threads", both),
         ("solves alone: one thread, us", solves["row_by_row"]),
@@ -146,7 +135,7 @@ def claims(run, page, by_share, slower, by_rhs):
         if values:
             rows.append(("Figures 7 and 10: %s, many right-hand sides" % what, "above 1",
                          *many(values, PROGRAM)))
-    page.section("The claims beside ours")
+    notes = []
     for name, title in programs:
         lost = []
         for share in SHARES:
@@ -157,37 +146,15 @@ def claims(run, page, by_share, slower, by_rhs):
                     share, "every N" if len(at) == len(of)
                     else "N = " + " and ".join(at)))
         if lost:
-            page.note("For one right-hand side dgbsv is faster than %s %s." % (
+            notes.append("For one right-hand side dgbsv is faster than %s %s." % (
                 title, ", and ".join(lost)))
+    page.notes("notes", notes)
     page.beside(rows)
 
 
 def reproduce(run, page):
     host = run.host()
-    page.text("""The report factorises diagonally dominant band matrices by the
-      algorithm of its Figures 1 to 3 and solves for right-hand sides whose solution is all
-      ones. Here all numbers are double. `row by row` is that algorithm, in place and
-      without any blocking; on a GPU each step is a launch, as in the report, and stands
-      for its CUDA program. Strata's own works on tiles and is tested against it
-      (`perf_test/detail/Strata_PerfRowByRowBand.hpp`).""")
-    page.sizes("""the text names bandwidths of 10 and 50 % of N, N = 100, and for Figures 7
-      and 10 N = 1000 and a bandwidth of 501; the other sizes, and the numbers of
-      right-hand sides, are ours""")
     by_share = figure_6(run, page)
     slower = figure_9(host, page)
     by_rhs = figures_7_and_10(run, host, page)
     claims(run, page, by_share, slower, by_rhs)
-    page.differs([
-        "The report draws times and states few numbers: ratios are all that can stand "
-        "beside ours. Its GPU is a GeForce GTX 480, its LAPACK Intel's MKL; here dgbsv is "
-        "that of the library named above.",
-        "The report's times are inclusive, with the copies to the device and back. Ours "
-        "are of data that is there, for %s as for Strata." % PROGRAM,
-        "The report stores a band by rows, here it is LAPACK's storage, by columns.",
-        "For each step of the factorisation the report launches two kernels, as the "
-        "program here does through Kokkos. For each row of a substitution it launches one; "
-        "here backward substitution launches two, the first of which divides by the pivot.",
-        "Strata solves up to 1,024 right-hand sides in one launch, the report one after "
-        "the other.",
-        "The report's naive OpenMP program starts threads for each step. Kokkos keeps them "
-        "and wakes them for each step, which costs less."])

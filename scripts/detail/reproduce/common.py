@@ -4,13 +4,13 @@
 A document is a module of this folder, named by its authors and year
 (picciau_2017.py), which has
 
-  DOCUMENT = common.Document(
-      number="004",                  how scripts/reproduce calls it
-      authors="A. Picciau, ...", year=2017, title="...", kind="conference paper",
-      programs=("strata_perf_sptrsv",))          what scripts/build has to build
-  def reproduce(run, page): ...      measures, draws and writes
+  NUMBER = "004"                     how scripts/reproduce calls it
+  TITLE = "Picciau et al. 2017"
+  PROGRAMS = ("strata_perf_sptrsv",)                 what scripts/build has to build
+  def reproduce(run, page): ...      measures, draws and fills the page
 
-scripts/reproduce lists the modules.
+and docs/reproduced/picciau_2017/page.md.in, the text of its page, in which $figure_6
+stands for what the module puts there. scripts/reproduce lists the modules.
 
 `run` (class Run, in measure.py) measures:
   run.quick         small sizes: half a minute for each document, on two cores
@@ -25,31 +25,25 @@ scripts/reproduce lists the modules.
   run.host()        the same for the OpenMP backend, which is built when asked for;
                     `run` itself where the backend is a host's
 
-`page` (class Page, in page.py) is written in the order of these calls:
-  page.section("Figure 6"), page.text("..."), page.note("..."), and
-  page.table(["n", "ours"], [[32, 1.5], ...])
+`page` (class Page, in page.py) puts these into the text:
+  page.put(size=1000), page.notes("notes", ["..."]), page.items("differs", ["..."])
+                    a word; what is to be seen at once; items of a list
+  page.table("figure_6", ["n", "ours"], [[32, 1.5], ...])
                     numbers are printed with three digits, None as a dash
-  page.columns("n", [32, 64], [("ours", {32: 1.5}), ...])
+  page.columns("figure_6", "n", [32, 64], [("ours", {32: 1.5}), ...])
                     the same by columns, each of which has its own values
-  page.figure("figure_6", panels=[Panel("time", {"Strata": {32: 1.5}}, ...)],
-              caption="...")
-                    a PNG beside the page, one panel a column
   page.beside([("claim of the document", "its number", our_number), ...])
-                    the document's numbers beside ours
-  page.sizes("...") which sizes the document names, and which are measured
-  page.differs(["...", ...])
-                    what differs from the document and why; every page has both
+                    $beside, the document's numbers beside ours
+  page.figure("figure_6", panels=[Panel("time", {"Strata": {32: 1.5}}, ...)])
+                    figure_6.png beside the page, one panel a column
 
-Device, date, commit, versions and commands come by themselves. Nothing of a page is
-written by hand: its sentences are the module's, and what depends on numbers is decided
-by the numbers.
+Device, date, commit, versions, commands and what was left out come by themselves.
 """
 import datetime
 import math
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 
 from tables import UserError
 
@@ -59,26 +53,6 @@ BACKENDS = ("serial", "openmp", "cuda")
 
 class WrongAnswer(Exception):
     """One of our own answers did not pass its check."""
-
-
-@dataclass(frozen=True)
-class Document:
-    number: str
-    authors: str
-    year: int
-    title: str
-    kind: str
-    programs: tuple
-
-    @property
-    def short_authors(self):
-        names = self.authors.split(", ")
-        return self.authors if len(names) < 3 else names[0] + " et al."
-
-    @property
-    def citation(self):
-        return "%s, *%s*, %s, %d" % (self.authors, self.title, self.kind,
-                                     self.year)
 
 
 def say(text):

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gauss-Jordan elimination: Figures 8 to 11 of Eyvazov (2021)."""
-from common import Document, last, ratios, series
+from common import last, ratios, series
 from page import Panel
 
-DOCUMENT = Document(
-    number="003", authors="E. Eyvazov", year=2021,
-    title="Gauss-Jordan Solver of Linear Equation Systems on GPU",
-    kind="bachelor's thesis, Czech Technical University in Prague",
-    programs=("strata_perf_gauss_jordan",))
+NUMBER, TITLE, PROGRAMS = "003", "Eyvazov 2021", ("strata_perf_gauss_jordan",)
 
 # (figure, scalar, the peer of the thesis's program for a GPU)
 FIGURES = (("8", "double", "textbook"), ("9", "float", "textbook"),
@@ -57,14 +53,12 @@ def times_of(run, scalar):
 def figure(page, number, scalar, lines, shown):
     """Of the thesis's program and its peer, and of Strata's answers to both."""
     peer = shown[1]
-    page.section("Figure %s: %s, beside %s" % (number, scalar, NAMES[peer]))
     page.figure("figure_" + number, [
         Panel("reduction, or solution, %s" % scalar,
               {NAMES[line]: {n: 1e3 * ms for n, ms in lines.get(line, {}).items()}
                for line in shown}, x="n",
-              dashed=tuple(NAMES[line] for line in ("textbook", "lapack", "cusolver")))],
-        "Time against n. Figure %s of the thesis." % number)
-    page.columns("n", sorted(lines[REDUCED]), [
+              dashed=tuple(NAMES[line] for line in ("textbook", "lapack", "cusolver")))])
+    page.columns("figure_" + number, "n", sorted(lines[REDUCED]), [
         *((NAMES[line] + ", ms", lines.get(line, {})) for line in shown),
         *((NAMES[peer] + " over " + NAMES[own], ratios(lines, peer, own))
           for own in (KERNELS, REDUCED))])
@@ -72,10 +66,6 @@ def figure(page, number, scalar, lines, shown):
 
 def without_dominance(run, page, library):
     sizes = sizes_of(run)[0]
-    page.section("Entries from 1 to 1000 alone")
-    page.text("""The thesis draws its test values from 1 to 1000 and does not pivot. Without
-      a dominant diagonal its kernels lose digits; a dash marks an answer that does not
-      pass its check. Backward errors are |A x - b| over |A| |x| + |b|.""")
     errors, times = [], []
     shown = (KERNELS, REDUCED, "strata", library)
     for scalar in SCALARS:
@@ -90,24 +80,13 @@ def without_dominance(run, page, library):
         times += [[n, scalar, ms, time.get(library, {}).get(n),
                    ratios(time, library, "strata").get(n)]
                   for n, ms in sorted(time["strata"].items())]
-    page.table(["n", "scalar", *(NAMES[line] for line in shown)], errors, left=2)
-    page.text("Times of solutions of these matrices, which exchange rows:")
-    page.table(["n", "scalar", NAMES["strata"] + ", ms", NAMES[library] + ", ms",
-                "its time over ours"], times, left=2)
+    page.table("errors", ["n", "scalar", *(NAMES[line] for line in shown)], errors, left=2)
+    page.table("times", ["n", "scalar", NAMES["strata"] + ", ms", NAMES[library] + ", ms",
+                         "its time over ours"], times, left=2)
 
 
 def reproduce(run, page):
     library = "cusolver" if run.on_gpu else "lapack"
-    page.text("""The thesis brings [A | b] to its reduced row echelon form in stripes of 32
-      rows and tiles of 32 x 32 numbers, without pivoting. `the thesis's kernels` are its
-      Listings 10 to 38, rewritten as Kokkos teams with scratch memory
-      (`perf_test/detail/Strata_PerfEyvazov.hpp`). `Strata, reduction` is
-      `GaussJordan::reduce` of the same n x (n + 1) numbers, `Strata, solution` is
-      `GaussJordan::solve`. LAPACK and cuSOLVER have no reduction. The reduced form of a
-      matrix that has an inverse is [I | x], so their solution stands beside it. Off the
-      diagonal A is uniform in [1, 1000); on the diagonal it is 1000 n. b is uniform in
-      [-1, 1).""")
-    page.sizes("the text names no n: all are ours")
     results = {scalar: times_of(run, scalar) for scalar in SCALARS}
     claims = []
     for number, scalar, against in FIGURES:
@@ -127,33 +106,8 @@ def reproduce(run, page):
         claims.append(("%s over %s, %s" % (NAMES[KERNELS], NAMES[REDUCED], scalar), None,
                        times, "n = %s" % n))
     without_dominance(run, page, library)
-    page.section("The claims beside ours")
     page.beside(claims)
-    page.differs([
-        "The text has no numbers of the thesis's graphs and names no n. Its GPU is a "
-        "GeForce RTX 2080 Ti.",
-        "The thesis draws all of A from 1 to 1000. Its kernels do not pivot, so here the "
-        "diagonal dominates, which does not change their times.",
-        "The thesis launches the kernels of each stripe on a CUDA stream of its own. Here "
-        "the stripes are teams of one launch, which is fewer launches.",
-        "The thesis replaces a row by the pivot's row less a_pp / a_ip times it. Rows "
-        "grow by that, and those of a dominant matrix overflow after some hundred "
-        "steps. Here rows keep their scale, as in its Listing 7; a number costs one "
-        "multiplication and one subtraction in both.",
-        "The thesis takes numbers below 1e-6 for zero. Here a multiplier is skipped only "
-        "if it is zero.",
-        "The thesis's program for a CPU (its Listing 5) runs here in one sweep that "
-        "eliminates above and below the pivot, on one thread, with partial pivoting.",
-        "Strata pivots, works in stripes of up to 256 columns, eliminates below the pivots "
-        "by matrix products, and above them for b alone.",
-        "Times on the GPU are of data on the device, with a copy of [A | b], which the "
-        "elimination overwrites. The thesis does not say whether its times have the "
-        "transfers.",
-        "The thesis measures cuBLAS nowhere: it expects the products of Carcenac's "
-        "algorithm by cuBLAS to cost too many copies. Strata keeps everything by columns "
-        "on the device and makes those products by cuBLAS if Kokkos Kernels has it "
-        "(`--cublas`), else by kernels of its own, which are slower; the table at the top "
-        "says which."])
-    if not run.on_gpu:
-        page.differs(["Without a GPU, the thesis's kernels run on the cores of the host, "
-                      "and LAPACK's gesv stands for cuSOLVER, which factorises as it does."])
+    page.put(library=NAMES[library])
+    page.items("differs", [
+        "Without a GPU, the thesis's kernels run on the cores of the host, and LAPACK's gesv "
+        "stands for cuSOLVER, which factorises as it does."] * (not run.on_gpu))

@@ -2,20 +2,16 @@
 """SELL-C-sigma and conjugate gradients: Figures 2 to 7 of Gao (2023)."""
 import functools
 
-from common import Document, last, ratio, ratios, series
+from common import last, ratio, ratios, series
 from page import Panel
 
-DOCUMENT = Document(
-    number="001", authors="J. Gao", year=2023, title="Iterative Solver",
-    kind="project report, Uppsala University",
-    programs=("strata_perf_spmv", "strata_perf_cg"))
+NUMBER, TITLE, PROGRAMS = "001", "Gao 2023", ("strata_perf_spmv", "strata_perf_cg")
 
 # C = 32, sigma = 1, a thread a row, columns stored: SELL-32-1 of the report.
 SELL_32_1 = {"chunk_rows": 32, "sigma": 1, "lanes": 1}
 SCALARS = ("float", "double")
 MOST_ITERATIONS = 500  # Figure 6
-TOLERANCE = "1e-5"
-SYSTEM = {"b": "ones", "tolerance": TOLERANCE, "max_iterations": MOST_ITERATIONS}
+SYSTEM = {"b": "ones", "tolerance": "1e-5", "max_iterations": MOST_ITERATIONS}
 # What the report states of its Tesla T4.
 T4_COPY, T4_CRS, T4_SELL = 270, 140, 250  # GB/s
 T4_MUPDS = 900  # million unknowns per second and iteration, at the most
@@ -94,7 +90,6 @@ def points(found, algorithm, scalar, value):
 
 def figure_2(run, page, here):
     """CRS on CPU and GPU; here: the products measured on `run`."""
-    page.section("Figure 2: products in CRS on CPU and GPU")
     crs = {"crs": PRODUCT["crs"]}
     places = [(here, ", GPU" if run.on_gpu else ", CPU")]
     if run.on_gpu:
@@ -106,35 +101,28 @@ def figure_2(run, page, here):
     page.figure("figure_2", [
         LINES("time of a product", time),
         LINES("memory bandwidth", band, y="GB/s", log_y=False,
-              levels={"CRS on a T4": T4_CRS} if run.on_gpu else {})],
-        "A product in CRS, a thread a row. Figure 2 of the report.")
-    page.columns("N", sizes_of(run),
+              levels={"CRS on a T4": T4_CRS} if run.on_gpu else {})])
+    page.columns("figure_2", "N", sizes_of(run),
                  [(name + ", us", values) for name, values in time.items()])
 
 
 def figure_3(page, solved):
-    page.section("Figure 3: transfers between host and device")
     page.figure("figure_3", [LINES("copies of pageable memory", {
         "%s, %s" % (name, scalar): points(solved, "strata_columns", scalar, column)
         for scalar in solved for column, name in (
-            ("to_device_us", "matrix and b to the device"), ("from_device_us", "x back"))})],
-                "Figure 3 of the report. On hosts both ends are the same memory.")
+            ("to_device_us", "matrix and b to the device"), ("from_device_us", "x back"))})])
 
 
 def figure_4(run, page, found):
-    page.section("Figure 4: products in SELL-32-1 beside CRS")
     names = {k: PRODUCT[k] for k in ("strata_columns", "crs", "strata")}
     levels = {"SELL-32-1 on a T4": T4_SELL, "CRS on a T4": T4_CRS}
     page.figure("figure_4", [
         LINES("time of a product", lines_of(found, names, "product_us")),
         LINES("memory bandwidth", lines_of(found, names, "gbytes_per_second"), y="GB/s",
-              log_y=False, levels=levels if run.on_gpu else {})],
-        "Figure 4 of the report: time and bandwidth. Bandwidths count entries, columns, x "
-        "and y once each, for every form alike.")
+              log_y=False, levels=levels if run.on_gpu else {})])
     for scalar in SCALARS:
         lines = by_size(found[scalar], "product_us")
-        page.text("Microseconds in %s:" % scalar)
-        page.columns("N", sorted(lines["crs"]), [
+        page.columns(scalar, "N", sorted(lines["crs"]), [
             *((name, lines[a]) for a, name in PRODUCT.items() if a in lines),
             ("CRS over SELL-32-1", ratios(lines, "crs", "strata_columns"))])
 
@@ -145,18 +133,13 @@ def unknowns(row):
 
 
 def figures_5_to_7(page, solved):
-    page.section("Figure 5: unknowns per second and iteration")
     page.figure("figure_5", [LINES(
         "million unknowns per second and iteration", lines_of(solved, SOLVE, unknowns),
-        y="million unknowns / s", log_y=False)],
-        "Figure 5 of the report. On a T4 it is at most about %d." % T4_MUPDS)
-    page.section("Figure 6: iterations, at most %d" % MOST_ITERATIONS)
+        y="million unknowns / s", log_y=False)])
     crs = {a: SOLVE[a] for a in ("strata_columns", "kokkos_kernels")}
     page.figure("figure_6", [LINES(
         "iterations", lines_of(solved, crs, "iterations"), y="iterations", log_y=False,
-        levels={"the cap": MOST_ITERATIONS})],
-        "Figure 6 of the report: the same tolerance in both precisions, and a cap of %d "
-        "iterations." % MOST_ITERATIONS)
+        levels={"the cap": MOST_ITERATIONS})])
     rows = []
     for scalar in SCALARS:
         of = by_size(solved[scalar], lambda row: row)
@@ -167,16 +150,13 @@ def figures_5_to_7(page, solved):
                          float(row["relative_residual"]),
                          int(peer["iterations"]) if peer else None,
                          float(peer["relative_residual"]) if peer else None])
-    page.table(["N", "scalar", "iterations", "status", "residual over b",
-                "CRS, Kokkos Kernels: iterations", "residual over b"], sorted(
-                    rows, key=lambda row: row[:2]), left=2)
-    page.section("Figure 7: time to solution")
-    page.figure("figure_7", [LINES("solve", lines_of(solved, SOLVE, "solve_us"))],
-        "Figure 7 of the report, with the cap of Figure 6.")
+    page.table("figure_6", ["N", "scalar", "iterations", "status", "residual over b",
+                            "CRS, Kokkos Kernels: iterations", "residual over b"],
+               sorted(rows, key=lambda row: row[:2]), left=2)
+    page.figure("figure_7", [LINES("solve", lines_of(solved, SOLVE, "solve_us"))])
 
 
 def claims(run, page, found, solved):
-    page.section("The report's numbers beside ours")
     n = max(sizes_of(run))
 
     def best(results, algorithm, value):
@@ -198,14 +178,14 @@ def claims(run, page, found, solved):
     ours = first_stop("strata_columns")
     at = [size for size in dict.fromkeys((ours, n))
           if size in taken.get("kokkos_kernels", {})]
-    if ours is not None and first_stop("kokkos_kernels") is None and at:
-        page.note("Of the numbers below, the N from which float takes %d iterations is "
-                  "near the report's only because Strata restarts: at the end of a "
-                  "solve it computes the residual anew, and goes on where it is too "
-                  "large. Conjugate gradients without restarts, those of Kokkos "
-                  "Kernels' calls, take %s." % (MOST_ITERATIONS, " and ".join(
-                      "%d iterations at N = %d" % (taken["kokkos_kernels"][size], size)
-                      for size in at)))
+    restarts = ours is not None and first_stop("kokkos_kernels") is None and at
+    page.notes("notes", [
+        "Of the numbers below, the N from which float takes %d iterations is near the "
+        "report's only because Strata restarts: at the end of a solve it computes the "
+        "residual anew, and goes on where it is too large. Conjugate gradients without "
+        "restarts, those of Kokkos Kernels' calls, take %s." % (
+            MOST_ITERATIONS, " and ".join("%d iterations at N = %d" % (
+                taken["kokkos_kernels"][size], size) for size in at))] * bool(restarts))
     page.beside([
         ("best bandwidth of the device, GB/s", "about %d" % T4_COPY, max(points(
             found, "crs", "double", "copy_gbytes_per_second").values(), default=None),
@@ -231,36 +211,12 @@ def claims(run, page, found, solved):
 
 
 def reproduce(run, page):
-    page.text("""The report multiplies with a sparse matrix in CRS and in SELL-32-1, and
-      solves by conjugate gradients. It does not name the matrix: it speaks of 256^3
-      domains. Here it is the 7-point Poisson matrix of N x N x N points. SELL-32-1 is
-      `SellMatrix` with C = 32, sigma = 1, a lane for each row and columns stored, which is
-      the report's form. `Strata, diagonals` is the form that the library chooses by
-      itself.""")
-    page.sizes("""the text names N = 256 and, for float, about 180; the other sizes are
-      ours""")
     found, solved = products(run), solves(run)
     figure_2(run, page, found)
     figure_3(page, solved)
     figure_4(run, page, found)
     figures_5_to_7(page, solved)
     claims(run, page, found, solved)
-    page.differs([
-        "The report's GPU is a Tesla T4; its CPU is not named, and has 16 threads. Its "
-        "numbers above are those that its text states. The others are in its graphs alone.",
-        "The report names neither its matrix, nor its right-hand side, nor its tolerance, "
-        "nor a preconditioner. Here b is all ones, the tolerance is a relative residual of "
-        "%s in both precisions, and there is no preconditioner." % TOLERANCE,
-        "In float, the residual of x stays above that of the recursion. A solve of "
-        "Strata computes it anew at the end, restarts where it is too large, and reports "
-        "`stagnated` where a restart gains less than a factor of two. The peer stops when "
-        "the residual of the recursion is small enough, and does not restart.",
-        "The report's program takes only numbers of rows that are multiples of 32. Ours "
-        "takes any.",
-        "The report makes SELL-32-1 on the host and copies it. Ours copies CRS and makes "
-        "SELL-32-1 on the device.",
-        "CRS in conjugate gradients is Kokkos Kernels' product with its vector operations, "
-        "where the host waits for two dot products an iteration."])
-    if not run.on_gpu:
-        page.differs(["Without a GPU, Figure 2 has the CPU's lines alone, and in Figure 4 "
-                      "both forms run on the CPU, for which SELL-32-1 is not made."])
+    page.items("differs", [
+        "Without a GPU, Figure 2 has the CPU's lines alone, and in Figure 4 both forms run on "
+        "the CPU, for which SELL-32-1 is not made."] * (not run.on_gpu))

@@ -2,10 +2,8 @@
 """Builds and runs the programs of perf_test, and checks what they write."""
 import copy
 import functools
-import hashlib
 import json
 import os
-import platform
 import re
 import shlex
 import subprocess
@@ -129,8 +127,7 @@ class Run:
     def __init__(self, build, page, host_build, options):
         """@param options of scripts/reproduce"""
         self.build, self.page, self.host_build = build, page, host_build
-        self.quick, self.matrices, self.resume = options.quick, options.matrices, options.resume
-        self.max_host_seconds = 2 if self.quick else options.max_host_seconds
+        self.quick, self.matrices = options.quick, options.matrices
         self.on_gpu = build.backend == "cuda"
 
     def host(self):
@@ -157,38 +154,20 @@ class Run:
         shown = shlex.join(["strata_perf_" + program, *map(self._shown, words), least,
                             "--table", "tables/%s.csv" % table])
         self.page.add_command(shown)
-        with open(binary, "rb") as file:
-            key = [shown, hashlib.sha256(file.read()).hexdigest(), platform.node(),
-                   sorted([k, v] for k, v in environment().items()
-                          if k.startswith(("OMP_", "KOKKOS_", "CUDA_"))),
-                   [[f, os.path.getsize(f), os.path.getmtime(f)]
-                    for f in words if os.path.isfile(f)]]
-        done = self._measured(base, key) if self.resume else None
-        if done is None:
-            say("%s: %s" % (self.page.document.number, shown))
-            done = self._measure(base, command, key)
-        self.page.add_context(self.build, done["context"])
+        say("%s: %s" % (self.page.name, shown))
+        context, failed = self._measure(base, command)
+        self.page.add_context(self.build, context)
         kept = right_rows(program, read_csv(base + ".csv"), self.page.add_warning)
-        if done["failed"]:  # one of ours, which has no row
+        if failed:  # one of ours, which has no row
             raise WrongAnswer("%s: one of ours failed; its output: %s.log" % (shown, base))
         return kept
 
     @staticmethod
-    def _measured(base, key):
-        """What _measure has left beside a table with the same key; or None."""
-        try:
-            with open(base + ".csv.done", encoding="utf-8") as file:
-                done = json.load(file)
-        except (OSError, ValueError):  # none, or that of a run that was ended
-            return None
-        return done if os.path.exists(base + ".csv") and done["key"] == key else None
-
-    @staticmethod
-    def _measure(base, command, key):
+    def _measure(base, command):
+        """Google Benchmark's context, and whether one of ours failed."""
         path = base + ".csv"
-        for old in (path, path + ".done"):
-            if os.path.exists(old):
-                os.remove(old)
+        if os.path.exists(path):
+            os.remove(path)
         with open(base + ".log", "w", encoding="utf-8") as log:
             code = subprocess.run(command, check=False, stdout=log,
                                   stderr=subprocess.STDOUT, env=environment()).returncode
@@ -199,12 +178,9 @@ class Run:
             raise UserError("%s ended with exit code %d; its output: %s.log" %
                             (shlex.join(command), code, base))
         with open(base + ".json", encoding="utf-8") as file:
-            done = {"key": key, "failed": code == 2, "context": json.load(file)["context"]}
+            context = json.load(file)["context"]
         os.remove(base + ".json")
-        with open(path + ".new", "w", encoding="utf-8") as file:
-            json.dump(done, file)
-        os.replace(path + ".new", path + ".done")
-        return done
+        return context, code == 2
 
     def _shown(self, word):
         """A file of --matrices without the folder, which is the user's own."""

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block back substitution: section 4.4 of Nibbeling (2016)."""
-from common import Document, ratio, text_of
-from nibbeling_numbers import (ANALYSIS, MATRICES, MULTIPLY, SAME_PATTERN, SOLVE,
-                               VECTORS, find_matrices, name_in_thesis, pair, shown,
-                               where_to_get)
-from page import Panel
+import os
 
-DOCUMENT = Document(
-    number="000", authors="J. Nibbeling", year=2016,
-    title="Implementation of a Parallel Back Substitution Solver on GPUs",
-    kind="bachelor's thesis, Leiden University",
-    programs=("strata_perf_spmv", "strata_perf_sptrsv"))
+from common import ROOT, ratio, text_of
+from page import Panel
+from tables import read_csv
+
+NUMBER, TITLE = "000", "Nibbeling 2016"
+PROGRAMS = ("strata_perf_spmv", "strata_perf_sptrsv")
 
 # What the thesis does to its matrices: level scheduling, then the U of an ILU(0).
 FACTOR = {"factor": "ilu0-u", "reorder": "level"}
@@ -18,11 +15,43 @@ FACTOR = {"factor": "ilu0-u", "reorder": "level"}
 # all rows of the matrix.
 PLAIN_ELL = {"sigma": 1, "lanes": 1, "long_row": 1000000000}
 MOST_SLOTS = 1e9  # of plain ELL, entries of the longest row for each row
+VECTORS = (1, 5, 50, 100)
+# Table 4.1 and, for some numbers of vectors, times of sections 4.4.1 to 4.4.3 in
+# milliseconds, the thesis's and cuSPARSE's on a GeForce GTX 980 Ti. Solves include the
+# analysis. `longest_row` is that of U, `group` the matrix's in the collection.
+THESIS = {row["matrix"]: row for row in read_csv(os.path.join(
+    ROOT, "docs", "reproduced", "nibbeling_2016", "thesis.csv"))}
+# Matrices of the gallery with the pattern of one of these.
+SAME_PATTERN = {"diagonal:46772": "bcsstm39"}
 
 
 HEADER = ["matrix", "rows", "levels", "vectors", "analysis, us", "solve, us",
           "total, ms", "peer", "its total, ms", "it over ours",
           "one thread, ms", "thesis, ms", "its cuSPARSE, ms", "thesis over ours"]
+
+
+def find_matrices(folder):
+    """({name: file} of THESIS that are in `folder` as name.mtx or name.mtx.gz,
+    [names of the others])"""
+    paths = [(name, os.path.join(folder or "", name + ending))
+             for name in THESIS for ending in (".mtx.gz", ".mtx")]
+    found = {name: path for name, path in paths if folder and os.path.isfile(path)}
+    return found, [name for name in THESIS if name not in found]
+
+
+def name_in_thesis(matrix):
+    return SAME_PATTERN.get(matrix, matrix)
+
+
+def shown(matrix):
+    return "%s (`%s`)" % (SAME_PATTERN[matrix], matrix) if matrix in SAME_PATTERN \
+        else matrix
+
+
+def pair(what, name):
+    """(the thesis's, cuSPARSE's) milliseconds; None where the thesis has none."""
+    row = THESIS.get(name_in_thesis(name), {})
+    return [float(row[c]) if row.get(c) else None for c in (what, "cusparse_" + what)]
 
 
 def total_us(row):
@@ -50,7 +79,7 @@ def totals(results):
     for name, vectors, ours, peer, serial in compare(results):
         if not ours:
             continue
-        thesis, cusparse = pair(SOLVE, name, vectors)
+        thesis, cusparse = pair("solve_%d" % vectors, name)
         mine = 1e-3 * total_us(ours)
         theirs = 1e-3 * total_us(peer) if peer else None
         yield [shown(name), int(ours["rows"]), int(ours["levels"]), vectors,
@@ -58,12 +87,6 @@ def totals(results):
                peer["algorithm"] if peer else None, theirs,
                ratio(theirs, mine), 1e-3 * total_us(serial) if serial else None,
                thesis, cusparse, ratio(thesis, mine)]
-
-
-def as_the_thesis(row):
-    """Whether rows and level sets of a matrix by this name are those of Table 4.1."""
-    known = MATRICES[name_in_thesis(row["matrix"])]
-    return int(row["rows"]) == known[1] and int(row["levels"]) == known[2]
 
 
 def sources(run):
@@ -89,8 +112,7 @@ def products(run, systems, found):
                     algorithms=("strata_blocks", "strata", *peers))
     for name, count in {row["matrix"]: int(row["rows"]) for row in rows}.items():
         # Rows of very many entries: each row would take as much.
-        known = MATRICES.get(name_in_thesis(name))
-        longest = known[3] if known else 10
+        longest = int(THESIS.get(name_in_thesis(name), {"longest_row": 10})["longest_row"])
         if name.startswith("circuit:") or count * longest > MOST_SLOTS:
             continue
         rows += run.rows("spmv", "products_ell_" + name.replace(":", "_"),
@@ -101,7 +123,6 @@ def products(run, systems, found):
 
 
 def section_4_4_1(run, page, systems, found):
-    page.section("Section 4.4.1: products with the ELL kernels")
     by = {}
     for row in products(run, systems, found):
         by.setdefault((row["matrix"], int(row["vectors"])), {})[
@@ -111,113 +132,97 @@ def section_4_4_1(run, page, systems, found):
         peer = min((t for a, t in times.items() if not a.startswith("strata")),
                    default=None)
         blocks, ell = times.get("strata_blocks"), times.get("strata_columns")
-        thesis, cusparse = pair(MULTIPLY, name, vectors)
+        thesis, cusparse = pair("multiply_%d" % vectors, name)
         rows.append([shown(name), vectors, blocks, ell, times.get("strata"), peer,
                      ratio(peer, blocks), thesis, cusparse,
                      ratio(thesis, ell)])
         lines.setdefault(shown(name), {})[vectors] = ratio(peer, blocks)
-    page.text("""y = U x, milliseconds. `blocks` is the ELL storage of the algorithm
-      `blocks`, a thread a row; `ELL` is one ELL of the whole matrix, the thesis's
-      storage, where each row takes as much as the longest; `SELL` is the library's own
-      choice. The peer is %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
-        "the fastest of cuSPARSE's" if run.on_gpu else "Kokkos Kernels"))
-    page.table(["matrix", "vectors", "blocks", "ELL", "SELL", "peer",
-                "peer over blocks", "thesis", "its cuSPARSE", "thesis over ELL"],
+    page.put(product_peer="the fastest of cuSPARSE's" if run.on_gpu else "Kokkos Kernels")
+    page.table("products", ["matrix", "vectors", "blocks", "ELL", "SELL", "peer",
+                            "peer over blocks", "thesis", "its cuSPARSE", "thesis over ELL"],
                rows)
     page.figure("products", [Panel("the peer's time over that of blocks", lines, x="vectors",
-                                   y="ratio", unit="", levels={"": 1})],
-                "Products of ELL blocks beside the peer's; above the dotted line they "
-                "are faster.")
-    weakest(page, lines)
-    return {name_in_thesis(name) for name, _ in by} & set(MULTIPLY)
+                                   y="ratio", unit="", levels={"": 1})])
+    page.notes("weakest", weakest(lines))
+    return {name_in_thesis(name) for name, _ in by if None not in pair("multiply_1", name)}
 
 
-def weakest(page, lines):
+def weakest(lines):
     """Remarks on the matrix whose product by blocks is slowest, beside the peer's."""
     slower, name, vectors = max(((1 / r, name, k) for name, points in lines.items()
                                  for k, r in points.items() if r), default=(0, "", 0))
-    if slower > 1:
-        worst = max(MATRICES, key=lambda m: MATRICES[m][3])
-        ratios = [ratio(*pair(MULTIPLY, worst, k)) for k in VECTORS]
-        page.note("Products by blocks are weakest on %s with %d %s: %s times the peer's "
-                  "time. In a product one thread does all of a row. The thesis says the same of "
-                  "its kernel: on %s, which has the longest rows, it takes %s to %s times "
-                  "cuSPARSE's time." % (
-                      name, vectors, "vector" if vectors == 1 else "vectors",
-                      text_of(slower), worst, text_of(min(ratios)),
-                      text_of(max(ratios))))
+    worst = max(THESIS, key=lambda m: int(THESIS[m]["longest_row"]))
+    ratios = [ratio(*pair("multiply_%d" % k, worst)) for k in VECTORS]
+    return ["Products by blocks are weakest on %s with %d %s: %s times the peer's time. In a "
+            "product one thread does all of a row. The thesis says the same of its kernel: on "
+            "%s, which has the longest rows, it takes %s to %s times cuSPARSE's time." % (
+                name, vectors, "vector" if vectors == 1 else "vectors", text_of(slower),
+                worst, text_of(min(ratios)), text_of(max(ratios)))] * (slower > 1)
 
 
 def section_4_4_2(run, page, systems):
-    page.section("Section 4.4.2: totals of analysis and solves")
     peers = ("cusparse",) if run.on_gpu else ("serial", "kokkos_kernels_tp1")
     results = {k: run.rows("sptrsv", "solves_%d" % k, systems=systems, **FACTOR, rhs=k,
                            algorithms=("blocks", *peers)) for k in vectors_of(run)}
-    page.text("""x = U^-1 b for all vectors at once, with the analysis. The peer is
-      %s. The thesis's times are of a GeForce GTX 980 Ti.""" % (
-        "the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
-        "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis"))
-    page.table(HEADER, list(totals(results)))
+    page.put(solve_peer="the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
+             "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis")
+    page.table("solves", HEADER, list(totals(results)))
     lines = {}
     for name, vectors, ours, peer, _ in compare(results):
         if ours and peer:
             lines.setdefault(shown(name), {})[vectors] = total_us(peer) / total_us(ours)
     page.figure("totals", [Panel("the peer's total over ours", lines, x="vectors",
-                                 y="ratio", unit="", levels={"": 1})],
-                "Totals of analysis and solves; above the dotted line ours are smaller.")
+                                 y="ratio", unit="", levels={"": 1})])
     return results
 
 
 def section_4_4_3(page, results):
-    page.section("Section 4.4.3: analysis")
     rows = []
     for name, _, ours, peer, _ in compare({1: results[1]}):
-        thesis, cusparse = (ANALYSIS.get(name_in_thesis(name)) or (None, None))[:2]
+        thesis, cusparse = pair("analysis", name)
         mine = 1e-3 * float(ours["analysis_us"]) if ours else None
         rows.append([shown(name), mine, 1e-3 * float(peer["analysis_us"]) if peer else None,
                      thesis, cusparse, ratio(thesis, mine)])
-    page.text("""Milliseconds. The thesis finds its blocks on the host; ours are found on
-      the device, and the storage is filled as well.""")
-    page.table(["matrix", "ours", "peer", "thesis, its blocks", "its cuSPARSE",
-                "thesis over ours"], rows)
+    page.table("analysis", ["matrix", "ours", "peer", "thesis, its blocks", "its cuSPARSE",
+                            "thesis over ours"], rows)
 
 
 def reproduce(run, page):
     systems, found, missing = sources(run)
-    page.text("""The thesis takes the U of an incomplete LU factorisation after level
-      scheduling, and solves with diagonal blocks stored in ELL.""")
-    if missing:
-        page.note("Matrices of the thesis that were not measured: %s. Put NAME.mtx or "
-                  "NAME.mtx.gz into a folder and name it with `--matrices`." % ", ".join(
-                      "[%s](%s)" % (name, where_to_get(name)) for name in missing))
+    page.notes("missing", [
+        "Matrices of the thesis that were not measured: %s. Put NAME.mtx or NAME.mtx.gz into a "
+        "folder and name it with `--matrices`." % ", ".join(
+            "[{0}](https://sparse.tamu.edu/{1}/{0})".format(name, THESIS[name]["group"])
+            for name in missing)] * bool(missing))
     multiplied = section_4_4_1(run, page, systems, found)
     results = section_4_4_2(run, page, systems)
     section_4_4_3(page, results)
 
-    page.section("Table 4.1 beside ours")
-    page.text("""The thesis's order of level sets, where each block is a level set, is ours
-      where the number of rows and of level sets agrees.""")
     known = {name: ours for name, _, ours, _, _ in compare({1: results[1]})
-             if ours and name_in_thesis(name) in MATRICES}
-    rows = [[shown(name), MATRICES[name_in_thesis(name)][1], int(ours["rows"]),
-             MATRICES[name_in_thesis(name)][2], int(ours["levels"]),
-             "yes" if as_the_thesis(ours) else "no"] for name, ours in known.items()]
+             if ours and name_in_thesis(name) in THESIS}
+    rows = []
+    for name, ours in known.items():
+        row = THESIS[name_in_thesis(name)]
+        numbers = [int(n) for n in (row["rows"], ours["rows"], row["blocks"], ours["levels"])]
+        same = numbers[0] == numbers[1] and numbers[2] == numbers[3]
+        rows.append([shown(name), *numbers, "yes" if same else "no"])
     if rows:
-        page.table(["matrix", "rows, thesis", "rows", "blocks, thesis", "level sets",
-                    "the same"], rows)
+        page.table("table_4_1", ["matrix", "rows, thesis", "rows", "blocks, thesis",
+                                 "level sets", "the same"], rows)
     else:
-        page.text("None of the thesis's matrices was at hand.")
+        page.put(table_4_1="None of the thesis's matrices was at hand.")
     most = vectors_of(run)[-1]
     wins = [(name, ratio(total_us(peer), total_us(ours)))
             for name, vectors, ours, peer, _ in compare(results)
             if vectors == most and ours and peer]
-    page.section("The claims beside ours")
-    thesis_wins = [name for name in SOLVE
-                   if pair(SOLVE, name, most)[0] < pair(SOLVE, name, most)[1]]
+    def wins_in_thesis(what):
+        return [name for name in sorted(THESIS) if pair(what, name)[0] < pair(what, name)[1]]
+
+    thesis_wins = wins_in_thesis("solve_%d" % most)
     of_thesis = [(name, r) for name, r in wins if name in known]
     page.beside([
         ("matrices with %d vectors whose total is smaller than the peer's" % most,
-         "%d of %d" % (len(thesis_wins), len(SOLVE)),
+         "%d of %d" % (len(thesis_wins), len(THESIS)),
          "%d of %d" % (sum(r > 1 for _, r in wins), len(wins)),
          ", ".join(thesis_wins) + " in the thesis"),
         ("the same, of the thesis's matrices",
@@ -226,25 +231,11 @@ def reproduce(run, page):
          "%d of %d" % (sum(r > 1 for _, r in of_thesis), len(of_thesis)),
          "those that are measured here"),
         ("analysis faster than the peer's",
-         "%d of %d" % (sum(a[0] < a[1] for a in ANALYSIS.values()), len(ANALYSIS)),
+         "%d of %d" % (len(wins_in_thesis("analysis")), len(THESIS)),
          "%d of %d" % (sum(float(o["analysis_us"]) < float(p["analysis_us"])
                            for _, _, o, p, _ in compare({1: results[1]})
                            if o and p), len(wins)))])
-    page.sizes("%d of the thesis's %d matrices, of which section 4.4.1 has %d of %d; the "
-               "others are made by the gallery" % (
-                   len(known), len(MATRICES), len(multiplied), len(MULTIPLY)))
-    page.differs([
-        "The thesis solves its vectors in CUDA streams of their own. Ours are solved in one "
-        "launch for each run of blocks.",
-        "The thesis pads all rows to the longest one of the matrix, as the column ELL does. "
-        "`blocks` sorts the rows of a block by length, cuts them into chunks of at most 32, and "
-        "pads those of a chunk to its longest one.",
-        "Narrow blocks that follow each other share a launch here. The thesis launches two "
-        "kernels a block.",
-        "The thesis adds the analysis on the host to solves on the device and leaves the "
-        "transfers out. Ours is on the device as a whole.",
-        "The thesis does not say how it multiplies by several vectors. Here they are columns "
-        "of one array."])
-    if not run.on_gpu:
-        page.differs(["Without a GPU the peer is Kokkos Kernels on the same cores, and plain "
-                      "ELL, which is one chunk, is multiplied by one thread."])
+    page.put(matrices=len(known), multiplied=len(multiplied))
+    page.items("differs", [
+        "Without a GPU the peer is Kokkos Kernels on the same cores, and plain ELL, which is "
+        "one chunk, is multiplied by one thread."] * (not run.on_gpu))

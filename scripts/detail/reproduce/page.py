@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The page of a document: Markdown, with pictures and tables beside it."""
+"""The page of a document: a text with numbers put in, and pictures and tables beside it."""
 import os
 import re
+import string
 import subprocess
 import textwrap
 from dataclasses import dataclass, field
@@ -139,48 +140,48 @@ def _rows_of_build(build, context):
 class Page:
     """See common.py."""
 
-    def __init__(self, document, folder, backend, quick, command, commit):
-        """@param command of scripts/reproduce, as a user would repeat it"""
-        self.document, self.folder = document, folder
-        self.backend, self.quick = backend, quick
-        self._command, self._commit, self._sizes = command, commit, ""
-        self._parts, self._commands, self._warnings = [], [], []
-        self._machines, self._differences = {}, []
+    def __init__(self, name, folder, backend, quick, command, commit):
+        """@param name of the document, whose text is docs/reproduced/<name>/page.md.in
+        @param command of scripts/reproduce, as a user would repeat it"""
+        self.name, self.folder, self.backend, self.quick = name, folder, backend, quick
+        self._parts = {"command": command, "commit": commit,
+                       "date": now().strftime("%Y-%m-%d %H:%M UTC")}
+        self._commands, self._warnings, self._machines = [], [], {}
         self._load = os.getloadavg()[0]
         os.makedirs(folder, exist_ok=True)
 
     # What a document's module calls.
 
-    def section(self, title):
-        self._parts.append("## %s" % title)
+    def put(self, **texts):
+        self._parts.update({name: text_of(text) for name, text in texts.items()})
 
-    def text(self, text):
-        self._parts.append(_filled(text))
-
-    def note(self, text):
+    def notes(self, name, texts):
         """What is to be seen at once."""
-        self._parts.append(_filled(text, "> ", "> "))
+        self.put(**{name: "\n\n".join(_filled(text, "> ", "> ") for text in texts)})
 
-    def table(self, header, rows, left=1, words=()):
+    def items(self, name, texts):
+        self.put(**{name: "\n".join(_filled(text, "- ", "  ") for text in texts)})
+
+    def table(self, name, header, rows, left=1, words=()):
         """The first `left` columns are words, and those at `words`; the others are
         numbers."""
         if not rows:
             raise UserError("a table of %s has no rows" % ", ".join(header))
         marks = ["---" if c < left or c in words else "---:" for c in range(len(header))]
         lines = ["| " + " | ".join(map(text_of, row)) + " |" for row in (header, *rows)]
-        self._parts.append("\n".join([lines[0], "|" + "|".join(marks) + "|", *lines[1:]]))
+        self.put(**{name: "\n".join([lines[0], "|" + "|".join(marks) + "|", *lines[1:]])})
 
-    def columns(self, x, sizes, columns):
+    def columns(self, name, x, sizes, columns):
         """A row for each of the sizes: `columns` are pairs of a title and {size: value}."""
-        self.table([x, *(title for title, _ in columns)],
+        self.table(name, [x, *(title for title, _ in columns)],
                    [[size, *(values.get(size) for _, values in columns)] for size in sizes])
 
     def beside(self, rows):
         """(what, the document's number, ours) or with a remark as the fourth."""
         rows = [list(row) + [""] * (4 - len(row)) for row in rows]
-        self.table(["what", "document", "here", "remark"], rows, words=(3,))
+        self.table("beside", ["what", "document", "here", "remark"], rows, words=(3,))
 
-    def figure(self, name, panels, caption):
+    def figure(self, name, panels):
         panels = [panel for panel in panels if _points_of(panel)]
         if not panels:
             raise UserError("%s has nothing to draw" % name)
@@ -194,15 +195,6 @@ class Page:
         lay_out(drawing)
         drawing.savefig(os.path.join(self.folder, name + ".png"), dpi=120)
         pyplot.close(drawing)
-        caption = " ".join(caption.split())
-        self._parts.append("![%s](%s.png)\n\n%s" % (
-            panels[0].title, name, _filled(caption)))
-
-    def sizes(self, text):
-        self._sizes = " ".join(text.split())
-
-    def differs(self, sentences):
-        self._differences += sentences
 
     # What comes by itself.
 
@@ -220,38 +212,27 @@ class Page:
         """What Google Benchmark says of the machine, once something was run."""
         return self._machines[backend][1]
 
-    def _machine_rows(self):
-        with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
-            version = _found(r"project\(Strata VERSION ([0-9.]+)", file.read())
-        rows = [("date", now().strftime("%Y-%m-%d %H:%M UTC")),
-                ("command", "`%s`" % self._command),
-                ("Strata", "%s, commit %s" % (version, self._commit)),
-                ("sizes", "small ones (`--quick`)" if self.quick else self._sizes),
-                ("load average before", "%.1f on %d cores" % (self._load, os.cpu_count()))]
-        return rows + [row for pair in self._machines.values() for row in _rows_of_build(*pair)]
-
     def write(self):
         """page.md; its path."""
-        if not self._machines:
-            raise UserError("nothing was measured")
-        if not self._differences or not self._sizes:
-            raise UserError("the page does not say what differs, or which sizes it has")
-        document = self.document
-        measured, self._parts = self._parts, [
-            "# %s %d: %s" % (document.short_authors, document.year, document.title)]
-        self.text("%s. Each number of ours is that of an answer that was checked in the same "
-                  "run." % document.citation)
-        self.table(["", ""], self._machine_rows(), left=2)
-        self._parts += measured
-        for title, sentences in (("What differs, and why", self._differences),
-                                 ("Left out", dict.fromkeys(self._warnings))):
-            if sentences:
-                self.section(title)
-                self._parts.append("\n".join(_filled(s, "- ", "  ") for s in sentences))
-        self.section("Commands")
-        self._parts += ["`%s` ran these programs for this page:" % self._command,
-                        "\n".join("    " + line for line in self._commands)]
+        folder = os.path.join(ROOT, "docs", "reproduced", self.name)
+        with open(os.path.join(folder, "page.md.in"), encoding="utf-8") as file:
+            text = file.read()
+        with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+            self.put(version=_found(r"project\(Strata VERSION ([0-9.]+)", file.read()))
+        rows = [("load average before", "%.1f on %d cores" % (self._load, os.cpu_count()))]
+        rows += [row for pair in self._machines.values() for row in _rows_of_build(*pair)]
+        self.put(machine="\n".join("| %s | %s |" % row for row in rows),
+                 commands="\n".join("    " + line for line in self._commands))
+        self.items("left_out", dict.fromkeys(self._warnings))
+        if self._warnings:
+            self.put(left_out="## Left out\n\n" + self._parts["left_out"])
+        unused = set(self._parts) - set(re.findall(r"\$(\w+)", text))
+        if unused:
+            raise UserError("the text of %s has no $%s" % (self.name, ", $".join(unused)))
+        text = string.Template(text).substitute(self._parts)
+        if self.quick:
+            text = re.sub(r"(?m)^\| sizes \|.*", "| sizes | small ones (`--quick`) |", text)
         path = os.path.join(self.folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("\n\n".join(self._parts) + "\n")
+            file.write(re.sub(r"\n{3,}", "\n\n", text))
         return path

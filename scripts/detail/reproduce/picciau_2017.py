@@ -5,24 +5,18 @@ import glob
 import math
 import os
 
-from common import Document, ratio, text_of
+from common import ratio, text_of
 from page import Panel
 from algorithms import fastest
 from tables import geometric_mean
 
-DOCUMENT = Document(
-    number="004",
-    authors="A. Picciau, G. E. Inggs, J. Wickerson, E. C. Kerrigan, "
-    "G. A. Constantinides", year=2017,
-    title="Balancing locality and concurrency: solving sparse triangular systems "
-    "on GPUs", kind="HiPC 2016", programs=("strata_perf_sptrsv",))
+NUMBER, TITLE, PROGRAMS = "004", "Picciau et al. 2017", ("strata_perf_sptrsv",)
 
 # What lines and columns are called, by algorithm or family of a peer's.
 NAMES = {"subgraphs": "Picciau 2017",
          "automatic": "Strata, automatic", "cusparse": "cuSPARSE",
          "kokkos_kernels": "Kokkos Kernels", "serial": "serial substitution"}
 OWN = ("subgraphs", "automatic")
-MICROSECONDS = "Microseconds, single precision, with the copies of b and x."
 DASHED = tuple(NAMES[f] for f in ("cusparse", "kokkos_kernels", "serial"))
 
 # The graphics processors of Table II: clock, compute units, processing elements
@@ -149,22 +143,18 @@ def figures_6_to_9(run, page):
     for figure, sizes, what, claim in (
             ("6", by_size, "rows of a component", "2.5"),
             ("9", by_count, "components of %d rows" % size, "2")):
-        page.section("Figure %s: time of a solve against %s" % (figure, what))
         page.figure("figure_" + figure, [
             Panel(title, lines(found, sizes), x=what, dashed=DASHED)
             for title, found in (("with the copies of b and x", with_copies),
-                                 ("without them", without))],
-            "Mean of the solves, each with a random right-hand side of its own. "
-            "Figure %s of the paper counts copies." % figure)
+                                 ("without them", without))])
         rows = {sizes[m]: own[m] for m in sizes if m in own}
-        page.columns(what, rows, [
+        page.columns("figure_" + figure, what, rows, [
             *lines(with_copies, sizes).items(),
             *((title, {x: int(row[column]) for x, row in rows.items()}) for title, column in (
                 ("sub-graphs", "subgraphs"), ("levels", "subgraph_levels"))),
             (NAMES[peer] + " over Picciau 2017", {
                 sizes[m]: speedup for m, speedup in
                 speedups(with_copies, "subgraphs", peer, sizes).items()})])
-        page.text(MICROSECONDS)
         for name in OWN:
             for label, found in (("", with_copies), (", without copies", without)):
                 where, best = largest(speedups(found, name, peer, sizes))
@@ -176,15 +166,14 @@ def figures_6_to_9(run, page):
                    "1 (linear)", slope({math.log(x): math.log(t)
                                         for x, t in times.items()}), ""))
 
-    page.section("Figures 7 and 8: the analysis, 16 components")
+    page.put(size=str(size))
     known = [m for m in by_size if m in with_copies.get(peer, {})]
     pays = {by_size[m]: break_even(own[m], with_copies[peer][m]) for m in known}
     page.figure("figure_7", [
         Panel("analysis, single precision",
               lines(with_copies, by_size, "analysis_us", without=("serial",)),
-              x="rows of a component", dashed=DASHED)],
-        "Time of the analysis. Figure 7 of the paper.")
-    page.columns("rows of a component", pays, [
+              x="rows of a component", dashed=DASHED)])
+    page.columns("figure_7", "rows of a component", pays, [
         *((NAMES[f] + ", us", line(with_copies, f, by_size, "analysis_us"))
           for f in ("subgraphs", peer)),
         ("solves until it has paid", {
@@ -215,18 +204,17 @@ def matrix_files(run):
 def figure_10(run, page):
     peer = peer_of(run)
     matrices = [*matrix_files(run), *GALLERY[run.quick]]
-    page.section("Figure 10: against a level-set solver, matrix by matrix")
     found = measure(run, matrices, "matrices_float_transfers", transfers=True)
     common = list(speedups(found, "subgraphs", peer, found["subgraphs"]))
     page.figure("figure_10", [
         Panel("above the line ours is faster",
               {NAMES[own]: {us(found[own][m]): us(found[peer][m])
                             for m in common}}, x=NAMES[own] + ", time",
-              y=NAMES[peer] + ", time", dots=True) for own in OWN],
-        "A point for each of %d lower triangles." % len(common))
+              y=NAMES[peer] + ", time", dots=True) for own in OWN])
+    page.put(triangles=str(len(common)))
     of = {m: found["subgraphs"][m] for m in common}
     theirs = speedups(found, "subgraphs", peer, common)
-    page.columns("matrix", common, [
+    page.columns("figure_10", "matrix", common, [
         *((title, {m: int(row[column]) for m, row in of.items()}) for title, column in (
             ("rows", "rows"), ("entries", "nnz"), ("level sets", "levels"),
             ("sub-graphs", "subgraphs"), ("levels", "subgraph_levels"))),
@@ -236,7 +224,6 @@ def figure_10(run, page):
         ("which is", {m: found["automatic"][m]["chosen"] for m in common}),
         (NAMES[peer], {m: us(found[peer][m]) for m in common}),
         ("over Picciau 2017", theirs)])
-    page.text(MICROSECONDS)
     claims = []
     for own in OWN:
         factors = speedups(found, own, peer, common)
@@ -259,7 +246,6 @@ def figure_10(run, page):
 
 def figure_11(run, page):
     matrices = [*matrix_files(run), *OF_TWO_SIZES[run.quick]]
-    page.section("Figure 11 and Table II: 32 and 48 kB of local memory")
     sizes = {kb: (kb * 1024 // 4) - 1 for kb in (32, 48)}
     found, held = {}, {}
     for kb, rows in sizes.items():
@@ -273,9 +259,8 @@ def figure_11(run, page):
     page.figure("figure_11", [
         Panel("above the line 48 kB are faster",
               {"Picciau 2017": {us(found[48][m]): us(found[32][m]) for m in both}},
-              x="48 kB, time", y="32 kB, time", dots=True)],
-        "One device, with n_max for 32 and for 48 kB of single precision.")
-    page.table(["matrix", "rows", "sub-graphs, 32 kB", "levels", "time",
+              x="48 kB, time", y="32 kB, time", dots=True)])
+    page.table("figure_11", ["matrix", "rows", "sub-graphs, 32 kB", "levels", "time",
                 "sub-graphs, 48 kB", "levels", "time", "32 kB over 48 kB"],
                [[m, int(found[32][m]["rows"])] +
                 [cell for kb in (32, 48) for cell in (
@@ -283,17 +268,17 @@ def figure_11(run, page):
                     int(found[kb][m]["subgraph_levels"]), us(found[kb][m]))] +
                 [factors[m]] for m in both])
     machine = page.context(run.build.backend)
-    page.table(["Table II", "clock", "compute units", "elements each",
-                "local memory, kB"],
+    page.table("devices", ["Table II", "clock", "compute units", "elements each",
+                           "local memory, kB"],
                [list(row) for row in TABLE_2] +
                [[machine.get("device", "here"), "–" if run.on_gpu else
                  "%.2f GHz" % (machine["mhz_per_cpu"] / 1000),
                  None if run.on_gpu else machine["num_cpus"], None,
                  "%d and %d, by --max-subgraph-rows" %
                  tuple((held[kb] + 1) * 4 // 1024 for kb in (32, 48))]])
-    if held[48] < sizes[48]:
-        page.note("A team of this device has scratch for %d rows in single "
-                  "precision, fewer than 48 kB would hold." % held[48])
+    page.notes("scratch", ["A team of this device has scratch for %d rows in single precision, "
+                           "fewer than 48 kB would hold." % held[48]] *
+               (held[48] < sizes[48]))
     where, best = largest(factors)
     other, least = largest({m: 1 / f for m, f in factors.items()})
     return [("Figure 11: faster with 48 kB, % of the matrices", "74",
@@ -308,7 +293,6 @@ def future_work(run, page):
     matrices = (("block_diagonal:4x1000:0.01", "grid2d:60") if run.quick else
                 ("block_diagonal:16x6000:0.01", "grid2d:400",
                  "circuit:170000", "random:200000x2"))
-    page.section("Future work of the paper: a pattern that changes a little")
     rows = []
     for percent in ("0.1", "1"):
         found = measure(run, matrices, "changes_%s" % percent, peers=False,
@@ -319,62 +303,31 @@ def future_work(run, page):
                                for what in ("analysis", "update"))
                 rows.append([m, NAMES[family], percent, update, new,
                              ratio(new, update)])
-    page.table(["matrix", "algorithm", "entries changed, %", "update_pattern",
-                "a new solver", "new over update"],
+    page.table("changes", ["matrix", "algorithm", "entries changed, %", "update_pattern",
+                           "a new solver", "new over update"],
                sorted(rows, key=lambda r: r[:2]), left=2)
-    page.text("""Microseconds, single precision. As many entries are added as removed,
-      near other entries of the row. update_pattern keeps the choice of the algorithm
-      and, where it is still feasible, the partition.""")
 
 
 def reproduce(run, page):
-    page.text("""The paper solves in single precision with 100 random right-hand sides
-      and takes the mean, transfers included. "Picciau 2017" is
-      Algorithm::subgraphs, the authors' algorithm as far as our copy of the paper has
-      it, "Strata, automatic" the default. Block-diagonal matrices are random, with a
-      density of 0.1 % in Figures 6 to 8 and of 1 % in Figure 9.""")
     claims, largest_size, largest_count = figures_6_to_9(run, page)
-    page.sizes("""Figures 6 to 8 to %s rows of a component (paper: %s), Figure 9 to %s
-      components (paper: %s), Figures 10 and 11 other matrices""" % tuple(map(
-        text_of, (largest_size, LARGEST_SIZE, largest_count, LARGEST_COUNT))))
+    page.put(largest_size=largest_size, largest_count=largest_count,
+             files=len(matrix_files(run)))
     claims += figure_10(run, page)
     claims += figure_11(run, page)
     future_work(run, page)
-    page.section("The paper's numbers beside ours")
     page.beside(claims)
-    page.differs([
-        "Our copy of the paper has no drawings, and lacks the definition of a feasible "
-        "partition, equations (2) to (4), Algorithm 2 and ASSOCIATE_SUBG. What stands in "
-        "their place is a reconstruction: docs/algorithms/subgraphs.md has it.",
-        "The paper does not name its sorting criterion. Here it is the one with the "
-        "smallest equation (5).",
-        "The paper's matrices have ones on the diagonal, ours are divided by theirs.",
-        "As printed, Algorithm 5 gives time slots to external edges of root vertices "
-        "alone, and Algorithm 4 leaves a moved edge in its old slot as well. Both are "
-        "mended here, see docs/algorithms/subgraphs.md.",
-        "The paper counts the transfer from host to device. Ours counts b to the device "
-        "and x back.",
-        "The paper's analysis runs on an Intel Xeon X5650; the text says neither on how "
-        "many cores nor which release of cuSPARSE stands beside it.",
-        "The lower triangle has the pattern of the paper's incomplete factor, which is "
-        "all that times depend on; its values are those of the matrix."])
-    page.differs(["Figures 10 and 11 take 200 matrices of the Florida collection in the "
-                  "paper, and %d files and matrices of Strata's gallery here. --matrices "
-                  "FOLDER takes more files." % len(matrix_files(run))])
-    page.differs(["Figure 11 compares two graphics processors in the paper, which differ "
-                  "in the number of their units as well. Here it is one device with two "
-                  "values of n_max: what the local memory alone is worth."])
+    differs = []
     if largest_size < LARGEST_SIZE or largest_count < LARGEST_COUNT:
-        page.differs(["Figures 6 to 8 end at %s rows of a component, where the paper has "
-                      "%s; Figure 9 ends at %s components of %s rows, where the paper has "
-                      "%s of 6,000 rows." % tuple(map(text_of, (
-                          largest_size, LARGEST_SIZE, largest_count, sweep(run)[2],
-                          LARGEST_COUNT)))])
+        differs.append("Figures 6 to 8 end at %s rows of a component, where the paper has %s; "
+                       "Figure 9 ends at %s components of %s rows, where the paper has %s of "
+                       "6,000 rows." % tuple(map(text_of, (
+                           largest_size, LARGEST_SIZE, largest_count, sweep(run)[2],
+                           LARGEST_COUNT))))
     if run.quick:
-        page.differs(["Means are of 10 right-hand sides."])
+        differs.append("Means are of 10 right-hand sides.")
     if not run.on_gpu:
-        page.differs([
-            "Without a GPU, the level sets of Kokkos Kernels on the same cores stand for "
-            "cuSPARSE's, and copies are from memory to memory.",
-            "Hosts are not what the algorithm is made for: a barrier after each slot is "
-            "free there, and a launch costs less than on a GPU."])
+        differs += ["Without a GPU, the level sets of Kokkos Kernels on the same cores stand "
+                    "for cuSPARSE's, and copies are from memory to memory.",
+                    "Hosts are not what the algorithm is made for: a barrier after each slot "
+                    "is free there, and a launch costs less than on a GPU."]
+    page.items("differs", differs)

@@ -5,9 +5,7 @@
 #   scripts/test python [options]
 #
 #   --python COMMAND  default: python3
-#   --output DIR      where the wheel goes; default: build/python/wheel
 #   --optional        install PyTorch and JAX for the tests, too: about 3 GB
-#   --wheel-only      no tests
 #
 # The wheel has the OpenMP backend and is for processors of x86-64-v2. auditwheel gives
 # it the tag of the oldest systems that it works on, and puts the OpenMP runtime into
@@ -16,13 +14,12 @@
 # --optional.
 #
 # Packages come from PyPI, in the versions of python/requirements-*.txt; Kokkos from
-# scripts/get_dependencies. Progress goes to stderr, the wheel's path to stdout.
+# scripts/get_dependencies. Progress goes to stderr, the wheel's path, in build/python/wheel,
+# to stdout.
 
 work=$root/build/python
-parse_options python=python3 output= optional wheel-only -- "$@"
+parse_options python=python3 optional -- "$@"
 no_words
-[ -z "$output" ] || output=$(realpath -m "$output")
-[ -n "$output" ] || output=$work/wheel
 mkdir -p "$work"
 
 need_debian "$work/packages.log" "python3 $python" "python3-venv python:ensurepip" \
@@ -40,7 +37,7 @@ esac
 precompile=ON
 [ -z "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] || precompile=OFF
 say "Building the wheel: some minutes the first time (all of its output: $work/wheel.log)"
-rm -rf "$work/built" "$work/repaired"
+rm -rf "$work/built" "$work/wheel"
 seconds=$SECONDS
 PATH=$work/tools/bin:$PATH \
   CMAKE_PREFIX_PATH=$prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH} \
@@ -50,17 +47,9 @@ PATH=$work/tools/bin:$PATH \
   --config-settings=cmake.define.CMAKE_CXX_FLAGS="$baseline" \
   --config-settings=cmake.define.Strata_ENABLE_PRECOMPILED_HEADERS=$precompile "$root/python"
 PATH=$work/tools/bin:$PATH quietly "$work/auditwheel.log" \
-  auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
-wheel=$(compgen -G "$work/repaired/*.whl")
-mkdir -p "$output"
-rm -f "$output"/strata_solvers-*.whl
-cp "$wheel" "$output"
-wheel=$output/$(basename "$wheel")
+  auditwheel repair --wheel-dir "$work/wheel" "$work"/built/*.whl
+wheel=$(compgen -G "$work/wheel/*.whl")
 say "$(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB, took $((SECONDS - seconds)) s"
-if [ -n "$wheel_only" ]; then
-  echo "$wheel"
-  exit 0
-fi
 
 # --- The tests, away from the sources ----------------------------------------
 
@@ -72,7 +61,7 @@ environment "$python" "$work/clean" "$work/requirements-test.txt"
 quietly "$work/install.log" "$work/clean/bin/pip" install --disable-pip-version-check "$wheel"
 rm -rf "$work/tests"
 cp -R "$root/python/tests" "$work/tests"
-cp "$root/docs/python.md" "$root/python/examples/preconditioned_solve.ipynb" \
+cp "$root/docs/python.md" "$root/README.md" "$root/python/examples/preconditioned_solve.ipynb" \
   "$root/python/benchmarks/benchmark.py" "$work/tests"
 say "Testing it in $work/clean"
 seconds=$SECONDS

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What was chosen, for Python's `logging`."""
+
+import logging
+from typing import Any
+
+#: The logger "strata_solvers".  Debugging messages say what was chosen and why.
+log = logging.getLogger("strata_solvers")
+
+
+def chosen(of: Any) -> None:
+    """Logs what an object consists of, which is found out if someone listens."""
+    if log.isEnabledFor(logging.DEBUG):
+        report = of.report()
+        reason = getattr(report, "reason", "") or getattr(report, "order_reason", "")
+        converted = getattr(report, "conversion", "")
+        log.debug("%r%s%s", of, f": {reason}" if reason else "",
+                  f"; converted: {converted}" if converted else "")

@@ -12,29 +12,31 @@ namespace {
 using Detail::DeviceFeatures;
 using Detail::DeviceRule;
 
-/// A system on an H100.
+/// A system on an H100, without tiles unless they may invert.
 DeviceFeatures on_h100(double rows, double entries, int levels, int merged,
-                       double near) {
+                       double near, bool may_invert = false) {
   // Of rows as long as the mean.
   const auto longest = static_cast<std::int64_t>(entries / (rows + 1)) + 1;
-  return {rows, entries, longest, levels, merged, 1, near, 1024, 32, 132};
+  return {rows, entries, longest, levels, merged,    1,
+          near, 1024,    32,      132,    may_invert};
 }
 bool takes_subgraphs(const DeviceFeatures& f) {
   return DeviceRule::choose(f).algorithm == Algorithm::sync_free_subgraphs;
 }
 
-TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
+TEST(DeviceRule, ChoosesOneOfThreeAndSaysWhy) {
   std::mt19937 random(5);
   const auto below = [&](int most) {
     return std::uniform_int_distribution<int>(0, most)(random);
   };
-  int subgraphs = 0;
+  int subgraphs = 0, tiles = 0;
   for (int turn = 0; turn < 4000; ++turn) {
     const int levels = 1 + below(turn % 2 == 0 ? 30 : 3000);
     const double rows = double(levels) * (1 + below(turn % 3 == 0 ? 20 : 5000));
     DeviceFeatures f = on_h100(rows, rows * below(60), levels, 1 + below(15),
                                below(100) / 100.);
     if (turn % 5 == 0) f.merged_levels = 1;
+    f.may_invert = turn % 7 != 0;
     const auto found = DeviceRule::choose(f), again = DeviceRule::choose(f);
     EXPECT_EQ(found.algorithm, again.algorithm);
     EXPECT_EQ(found.reason, again.reason);
@@ -42,12 +44,41 @@ TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
     if (takes_subgraphs(f)) {
       ++subgraphs;
       EXPECT_GT(levels, 1);
+    } else if (found.algorithm == Algorithm::tiles) {
+      ++tiles;
+      EXPECT_GT(levels, 1);
+      EXPECT_TRUE(f.may_invert);
     } else {
       EXPECT_EQ(found.algorithm, Algorithm::sync_free);
     }
   }
+  EXPECT_GT(tiles, 100);
   EXPECT_GT(subgraphs, 400);
   EXPECT_LT(subgraphs, 3600);
+}
+
+TEST(DeviceRule, TilesAreForNarrowLevelSetsOfLongRows) {
+  const auto takes_tiles = [](const DeviceFeatures& f) {
+    return DeviceRule::choose(f).algorithm == Algorithm::tiles;
+  };
+  // As many entries for a row as a warp has lanes, and three tenths more.
+  EXPECT_TRUE(takes_tiles(on_h100(10000, 420000, 1000, 1, 0.5, true)));
+  EXPECT_FALSE(takes_tiles(on_h100(10000, 410000, 1000, 1, 0.5, true)));
+  EXPECT_FALSE(takes_tiles(on_h100(200000, 8400000, 1000, 1, 0.5, true)));
+  // Fewer, with some long rows: a complete factor.
+  DeviceFeatures factor = on_h100(20000, 400000, 700, 6, 0.6, true);
+  EXPECT_FALSE(takes_tiles(factor));
+  factor.longest_row = 400;
+  EXPECT_TRUE(takes_tiles(factor));
+  factor.may_invert = false;
+  EXPECT_FALSE(takes_tiles(factor));
+  // Several right-hand sides of a small system of many level sets.
+  DeviceFeatures small = on_h100(10000, 30000, 100, 1, 0.3, true);
+  EXPECT_FALSE(takes_tiles(small));
+  small.columns = 8;
+  EXPECT_TRUE(takes_tiles(small));
+  small.columns = 32;
+  EXPECT_FALSE(takes_tiles(small));
 }
 
 TEST(DeviceRule, SubgraphsAreForNarrowLevelSets) {

@@ -248,7 +248,8 @@ class AlgorithmChoice {
            merging.levels, options.max_right_hand_sides,
            merging.neighbours.near,
            std::min(rows, Subgraphs::template max_local<0>(exec) - 1),
-           lane_width<ExecutionSpace>, num_multiprocessors(exec)});
+           lane_width<ExecutionSpace>, num_multiprocessors(exec),
+           options.accuracy == Accuracy::rowwise});
     } else {
       const std::string why_not = HostRule::why_not_level_sets(
           double(sizes.rows), double(sizes.edges), levels,

@@ -2,50 +2,20 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_RULE_HPP
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_RULE_HPP
 
-#include <Strata_TriangularOptions.hpp>
-#include <cstdint>
 #include <cstdio>
-#include <string>
+#include <kernels/triangular/selection/DeviceFeatures.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// What a rule has chosen, and why: a sentence for the report.
-struct RuleChoice {
-  Algorithm algorithm;
-  std::string reason;
-};
-
-/// What DeviceRule reads: sizes of a triangle, and what the device says of
-/// itself.
-struct DeviceFeatures {
-  double rows, entries;      ///< entries beside the diagonal
-  std::int64_t longest_row;  ///< entries of it, with the diagonal
-  int levels;
-  /// Level sets that `sync_free` would merge into one: 1 if it does not pay,
-  /// and for several right-hand sides and componentwise accuracy.
-  int merged_levels;
-  std::int64_t columns;  ///< right-hand sides
-  /// Share of the entries that lead to one of the 256 rows before their own.
-  double near_share;
-  /// Rows of a sub-graph at most, for what the scratch of a team holds.
-  int subgraph_rows;
-  int lanes, multiprocessors;
-
-  double rows_of_level() const { return rows / (levels > 1 ? levels : 1); }
-  /// Level sets, merged ones, of which one sub-graph has all rows.
-  double levels_of_subgraph() const {
-    return subgraph_rows / (merged_levels * rows_of_level());
-  }
-  double entries_of_row() const { return rows > 0 ? entries / rows : 0; }
-};
-
-/// The rule by which a GPU's triangular solves are left to `sync_free` or to
-/// `sync_free_subgraphs`. `sync_free` hands each level set on through the
+/// The rule by which a GPU's triangular solves are left to `tiles`, `sync_free`
+/// or `sync_free_subgraphs`. `sync_free` hands each level set on through the
 /// second-level cache, unless it merges some of them; sub-graphs hand it on
 /// through a team's scratch, in a fifth of the time, but wait for what comes
 /// from other sub-graphs. So sub-graphs pay if one of them has many level sets,
-/// and most values that its rows need.
+/// and most values that its rows need. Tiles hand on up to 32 rows at a time,
+/// after they have gathered all values from outside: they pay for narrow level
+/// sets of long rows, as complete factors have them.
 ///
 /// The rule times nothing and keeps nothing: it chooses the same in every
 /// process on a kind of card. `scripts/fit_choice` fits the thresholds to the
@@ -91,7 +61,24 @@ struct DeviceRule {
   static constexpr double columns_near_all = 0.85;
   static constexpr double columns_long_row = 8.9;
 
+  /// For tiles: rows of a level set for each lane; entries of a row for each
+  /// lane, all by themselves, or with a longest row of so many for each lane.
+  static constexpr double tiles_rows_of_lane = 3.2;
+  static constexpr double tiles_entries_of_lane = 1.3;
+  static constexpr double tiles_some_entries_of_lane = 0.32;
+  static constexpr double tiles_long_row = 5.5;
+  /// With several right-hand sides, whose chains run side by side, also: the
+  /// share of near entries up to which there are few, with so many level sets,
+  /// or entries of the longest row for each lane; and the rows of all columns,
+  /// for each lane of the multiprocessors, up to which there is room for them.
+  static constexpr double tiles_columns_near = 0.5, tiles_columns_levels = 12;
+  static constexpr double tiles_columns_rows = 50;
+  static constexpr double tiles_columns_long_row = 15;
+  static constexpr double tiles_columns_long_rows = 120;
+
   static RuleChoice choose(const DeviceFeatures& f) {
+    const std::string why_these = f.may_invert ? why_tiles(f) : "";
+    if (!why_these.empty()) return {Algorithm::tiles, why_these};
     const std::string why = f.columns > 1         ? why_for_columns(f)
                             : f.merged_levels > 1 ? why_subgraphs(f)
                                                   : why_unmerged_subgraphs(f);
@@ -104,6 +91,25 @@ struct DeviceRule {
   }
 
  private:
+  static std::string why_tiles(const DeviceFeatures& f) {
+    if (f.levels < 2) return "";
+    const double longest = static_cast<double>(f.longest_row) / f.lanes;
+    const double entries = f.entries_of_row() / f.lanes;
+    if (f.rows_of_level() <= tiles_rows_of_lane * f.lanes &&
+        (entries >= tiles_entries_of_lane ||
+         (entries >= tiles_some_entries_of_lane && longest >= tiles_long_row)))
+      return "level sets are narrow, and rows long: " + numbers(f);
+    const double rows = f.rows * static_cast<double>(f.columns) /
+                        (double(f.lanes) * f.multiprocessors);
+    if (f.columns > 1 &&
+        ((f.near_share <= tiles_columns_near &&
+          f.levels >= tiles_columns_levels && rows <= tiles_columns_rows) ||
+         (longest >= tiles_columns_long_row &&
+          rows <= tiles_columns_long_rows)))
+      return "chains of all right-hand sides fit the device side by side: " +
+             numbers(f);
+    return "";
+  }
   static std::string why_subgraphs(const DeviceFeatures& f) {
     if (f.levels < 2) return "";
     const double levels = f.levels_of_subgraph();

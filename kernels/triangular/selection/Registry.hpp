@@ -27,8 +27,7 @@ struct AlgorithmList {};
 using LibraryAlgorithms =
     AlgorithmList<SubstitutionRegistration, LevelSetsRegistration,
                   SyncFreeRegistration, SyncFreeSubgraphsRegistration,
-                  SubgraphsRegistration, BlocksRegistration,
-                  TilesRegistration>;
+                  SubgraphsRegistration, BlocksRegistration, TilesRegistration>;
 
 /// Whether an enumerator has exactly one of these registrations.
 template <class... Registrations>

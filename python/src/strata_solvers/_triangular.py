@@ -87,7 +87,7 @@ class TriangularSolver(Linear, LinearOperator):
         Use the stated triangle of a full matrix, and ignore its other entries.
     algorithm : str
         'automatic', 'substitution', 'level_sets', 'subgraphs', 'sync_free',
-        'sync_free_subgraphs' or 'blocks'.
+        'sync_free_subgraphs', 'blocks' or 'tiles'.
     accuracy : {'rowwise', 'componentwise'}
         What is promised of rounding errors.
     merged_levels : int

@@ -81,7 +81,7 @@ Progress = HasNorms
 
 Trans = Literal["N", "T", "H", "C"]
 Algorithm = Literal["automatic", "substitution", "level_sets", "subgraphs", "sync_free",
-                    "sync_free_subgraphs", "blocks"]
+                    "sync_free_subgraphs", "blocks", "tiles"]
 Accuracy = Literal["rowwise", "componentwise"]
 Order = Literal["natural", "automatic", "coloured"]
 Precision = Literal["working", "single"]

@@ -9,7 +9,7 @@ command -v compute-sanitizer >/dev/null || die "compute-sanitizer is not on the 
 tools=(memcheck racecheck synccheck initcheck)
 [ -z "$quick" ] || tools=(memcheck racecheck)
 # Cases take seconds under a tool: each algorithm gets its own share of the time.
-algorithms=(substitution level_sets subgraphs sync_free sync_free_subgraphs blocks)
+algorithms=(substitution level_sets subgraphs sync_free sync_free_subgraphs blocks tiles)
 
 build=$("$root/scripts/build" --backend cuda --sanitize "${build_options[@]}" \
   strata_cuda_faults "${fuzz_drivers[@]/#/strata_fuzz_}")

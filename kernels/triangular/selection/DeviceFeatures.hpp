@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_FEATURES_HPP
+#define STRATA_KERNELS_TRIANGULAR_SELECTION_DEVICE_FEATURES_HPP
+
+#include <Strata_TriangularOptions.hpp>
+#include <cstdint>
+#include <string>
+
+namespace Strata {
+namespace Detail {
+
+/// What a rule has chosen, and why: a sentence for the report.
+struct RuleChoice {
+  Algorithm algorithm;
+  std::string reason;
+};
+
+/// What DeviceRule reads: sizes of a triangle, and what the device says of
+/// itself.
+struct DeviceFeatures {
+  double rows, entries;      ///< entries beside the diagonal
+  std::int64_t longest_row;  ///< entries of it, with the diagonal
+  int levels;
+  /// Level sets that `sync_free` would merge into one: 1 if it does not pay,
+  /// and for several right-hand sides and componentwise accuracy.
+  int merged_levels;
+  std::int64_t columns;  ///< right-hand sides
+  /// Share of the entries that lead to one of the 256 rows before their own.
+  double near_share;
+  /// Rows of a sub-graph at most, for what the scratch of a team holds.
+  int subgraph_rows;
+  int lanes, multiprocessors;
+  /// Whether `tiles` may use inverses: not for componentwise accuracy.
+  bool may_invert;
+
+  double rows_of_level() const { return rows / (levels > 1 ? levels : 1); }
+  /// Level sets, merged ones, of which one sub-graph has all rows.
+  double levels_of_subgraph() const {
+    return subgraph_rows / (merged_levels * rows_of_level());
+  }
+  double entries_of_row() const { return rows > 0 ? entries / rows : 0; }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -49,6 +49,8 @@ struct SolveTiles {
   using Value = NotReady<Scalar>;
   static constexpr bool awaits_previous = true;
   static constexpr int width = lane_width<ExecutionSpace>;
+  static_assert(width == 1 || width == most_tile_rows,
+                "a lane for each row of a tile, or one for all");
   static constexpr int team_size = is_gpu<ExecutionSpace> ? 256 : 1;
   static constexpr int warps = team_size / width;
   static constexpr int teams_per_multiprocessor = 1;

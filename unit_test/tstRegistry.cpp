@@ -126,7 +126,7 @@ TEST(Registry, FindsARegisteredAlgorithmByItsName) {
   EXPECT_EQ(all_algorithms().back(), algorithm);
   EXPECT_EQ(all_algorithms().front(), Algorithm::automatic);
   EXPECT_TRUE(has(refusal<OptionError>([] { algorithm_from_string("none"); }),
-                  "blocks or row_by_row"));
+                  "tiles or row_by_row"));
   // The next number has no name yet.
   const auto next = static_cast<Algorithm>(static_cast<int>(algorithm) + 1);
   EXPECT_STREQ(to_string(next), "unknown");

@@ -40,8 +40,11 @@ class TriangularRun {
         std::string(to_string(solver_->report().algorithm)) +
         (merged ? " merged" : "");
     context_.count("algorithm", plan);
-    const TriangularChecks<Scalar> checks(context_, case_,
-                                          Space::name() + (" " + plan), merged);
+    // Tiles use inverses, too.
+    const bool inverts =
+        merged || solver_->report().algorithm == Algorithm::tiles;
+    const TriangularChecks<Scalar> checks(
+        context_, case_, Space::name() + (" " + plan), inverts);
     checks_ = &checks;
     check_report();
     first_ = solve();

@@ -348,17 +348,29 @@ struct MergedSubgraphValues {
 
 /// Calls `launch` with the lanes that share a row, as an integral constant.
 /// @param mean_length  mean number of entries of a row of the matrix
+/// @param row_bytes    scratch of a row: more lanes share one if a team has too
+///                     little for all its rows
 template <class ExecutionSpace, class Launch>
 void with_lanes_for_values(const ExecutionSpace& exec, int num_rows,
-                           double mean_length, const Launch& launch) {
+                           double mean_length, int row_bytes,
+                           const Launch& launch) {
   if constexpr (is_gpu<ExecutionSpace>) {
+    // Kokkos takes some of a team's scratch, by the number of its threads.
+    constexpr std::size_t of_kokkos = 2048;
+    const std::size_t fit =
+        (team_scratch_bytes(exec) - of_kokkos) / std::max(1, row_bytes);
     // Short rows: more lanes as long as there are lanes to spare, 2048 a
     // multiprocessor.
-    if (mean_length < 4 && num_rows < 512 * num_multiprocessors(exec)) {
+    if (mean_length < 4 && fit >= 32 &&
+        num_rows < 512 * num_multiprocessors(exec)) {
       launch(std::integral_constant<int, 4>());
       return;
     }
+    // A team has 64 rows with one lane each, 16 with eight, four with 32.
+    if (fit < 64) mean_length = std::max(mean_length, 4.);
+    if (fit < 16) mean_length = std::max(mean_length, 12.);
   }
+  (void)row_bytes;
   with_lanes_for<ExecutionSpace>(mean_length, launch);
 }
 

@@ -231,7 +231,9 @@ class SyncFreeSubgraphs
                    const Scalar* values) const {
     const int n = packed_.num_rows;
     const double mean_length = double(packed_.merged.num_entries) / n;
-    with_lanes_for_values(exec, n, mean_length, [&](auto shared) {
+    const int row_bytes =
+        packed_.merged.max_slots * static_cast<int>(sizeof(Scalar));
+    with_lanes_for_values(exec, n, mean_length, row_bytes, [&](auto shared) {
       using Run = MergedSubgraphValues<Scalar, ExecutionSpace,
                                        decltype(shared)::value, packs>;
       // Kokkos hands a functor and its policy to a CUDA kernel through constant

@@ -5,6 +5,7 @@
 #include <analysis/tiles/MakeTilePlan.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
+#include <kernels/triangular/merging/MergedNumbers.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -25,7 +26,8 @@ namespace Detail {
 ///
 ///     (5/8 t_i + 5/2) (|L| |C| |L| e)_i <= limit m (|L| e)_i
 ///
-/// where e is the vector of ones and m the longest row of the matrix.
+/// where e is the vector of ones and m the longest row of the matrix, and if no
+/// product of C underflows.
 template <class Scalar, class MemorySpace>
 struct InvertTiles {
   TilePlan<MemorySpace> plan;
@@ -92,6 +94,18 @@ struct InvertTiles {
                           : value(plan.diagonal_value_index(p));
     at.sum[r] = sum + one_norm(l[own]);
   }
+  /// Whether a number has become too small, made from one that is not 0.
+  KOKKOS_INLINE_FUNCTION static bool is_lost(const Scalar& from,
+                                             const Scalar& made) {
+    return one_norm(made) < SpreadSums<Scalar>::tiny && one_norm(from) > 0;
+  }
+  /// a b, and a note if it underflows.
+  KOKKOS_INLINE_FUNCTION static Scalar kept(const Scalar& a, const Scalar& b,
+                                            const Block& at) {
+    const Scalar product = a * b;
+    if (is_lost(a, product) && one_norm(b) > 0) Kokkos::atomic_and(at.good, 0);
+    return product;
+  }
   /// The column of C that belongs to row r.
   KOKKOS_INLINE_FUNCTION void solve_column(const TileGroup& g, int r,
                                            const Block& at) const {
@@ -107,8 +121,9 @@ struct InvertTiles {
       }
       Scalar sum(row == column ? 1 : 0);
       for (int k = column; k < row; ++k)
-        sum -= l[k] * at.c[(base + k) * stride + column];
+        sum -= kept(l[k], at.c[(base + k) * stride + column], at);
       c[column] = sum / l[row];
+      if (is_lost(sum, c[column])) Kokkos::atomic_and(at.good, 0);
     }
     for (int above = 0; above < column; ++above)
       at.c[(base + above) * stride + column] = Scalar(0);

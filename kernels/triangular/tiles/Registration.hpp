@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_TILES_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_TILES_REGISTRATION_HPP
 
-#include <algorithm>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/tiles/TilesAlgorithm.hpp>
 #include <memory>
@@ -25,22 +24,14 @@ class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
     return sizes.of_rows() + sizes.of_entries() +
            2 * static_cast<std::size_t>(sizes.rows) * sizes.scalar_bytes;
   }
-  Pointer make(Selection& selection, const Candidate& candidate) override {
-    using Solve = TilesAlgorithm<Scalar, ExecutionSpace>;
+  Pointer make(Selection& selection, const Candidate&) override {
     auto& report = selection.report;
-    const auto& budget = selection.budget;
-    constexpr std::size_t most_bytes = std::size_t{512} << 20;
-    const std::size_t left =
-        budget.limited() && budget.bytes() < candidate.bytes + most_bytes
-            ? budget.bytes() - std::min(budget.bytes(), candidate.bytes)
-            : most_bytes;
-    const int columns = Solve::capacity(
-        selection.sizes.rows, selection.options.max_right_hand_sides, left);
-    const auto made = std::make_shared<Solve>(
-        selection.exec, selection.analysis, columns,
-        selection.analysis.longest_row(),
+    const auto made = std::make_shared<TilesAlgorithm<Scalar, ExecutionSpace>>(
+        selection.exec, selection.analysis, selection.analysis.longest_row(),
         selection.options.accuracy == Accuracy::rowwise);
-    report.launch_right_hand_sides = columns;
+    report.launch_right_hand_sides = made->make_workspace(
+        selection.exec, selection.options.max_right_hand_sides,
+        selection.budget.bytes());
     report.subgraphs = made->num_tiles();
     report.subgraph_levels = made->chain();
     return made;

@@ -24,11 +24,11 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  public:
   using typename Base::Memory;
 
-  /// @param columns     right-hand sides that share a launch
+  /// Solves need make_workspace first.
   /// @param may_invert  rounding errors may grow as Accuracy::rowwise allows
   TilesAlgorithm(const ExecutionSpace& exec,
                  const TriangularAnalysis<ExecutionSpace>& analysis,
-                 int columns, std::int64_t longest_row, bool may_invert)
+                 std::int64_t longest_row, bool may_invert)
       : longest_row_(double(longest_row)), may_invert_(may_invert) {
     plan_ = make_tile_plan(
         exec, analysis.graph, analysis.num_values, Solve::warps, Solve::batch,
@@ -43,24 +43,26 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     this->set_rows(plan_.row, plan_.diagonal_value_index, analysis.conjugated,
                    Kokkos::View<Scalar*, Memory>());
     one_.columns = 1;
-    many_.columns = columns > 1 ? columns : 0;
-    take_workspace(exec);
   }
 
-  /// Right-hand sides that may share a launch: `wanted`, or fewer, as many as
-  /// `bytes` of buffers suffice for, and tickets have numbers for.
-  static int capacity(std::int64_t rows, int wanted, std::size_t bytes) {
-    if constexpr (!is_gpu<ExecutionSpace>) return 1;
+  /// Makes the workspace for one right-hand side, and for up to `wanted` that
+  /// share a launch: as many as the plan leaves room for within `bytes`.
+  /// @returns how many share a launch
+  int make_workspace(const ExecutionSpace& exec, int wanted,
+                     std::size_t bytes) {
     constexpr int most = 32;
     constexpr std::int64_t most_tickets = std::int64_t{1} << 30;
-    int columns = std::min(wanted, most);
-    while (columns > 1 && (buffer_bytes(rows, columns) > bytes ||
-                           columns * rows > most_tickets))
+    constexpr std::size_t most_bytes = std::size_t{512} << 20;
+    const std::size_t own = this->bytes();
+    const std::size_t left = std::min(most_bytes, bytes - std::min(bytes, own));
+    int columns = is_gpu<ExecutionSpace> ? std::min(wanted, most) : 1;
+    while (columns > 1 &&
+           (buffer_bytes(columns) > left ||
+            std::int64_t{columns} * plan_.num_rows > most_tickets))
       columns /= 2;
+    many_.columns = columns > 1 ? columns : 0;
+    take_workspace(exec);
     return columns;
-  }
-  static std::size_t buffer_bytes(std::int64_t rows, int columns) {
-    return 2 * static_cast<std::size_t>(rows) * columns * sizeof(Scalar);
   }
 
   int num_tiles() const { return plan_.num_tiles; }
@@ -96,11 +98,14 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return made;
   }
   std::size_t workspace_bytes() const override {
-    return buffer_bytes(plan_.num_rows, one_.columns + many_.columns) +
-           2 * sizeof(unsigned);
+    return buffer_bytes(one_.columns + many_.columns) + 2 * sizeof(unsigned);
   }
 
  private:
+  std::size_t buffer_bytes(int columns) const {
+    return 2 * static_cast<std::size_t>(plan_.num_rows) * columns *
+           sizeof(Scalar);
+  }
   /// Of solves with one right-hand side, or with several: each counts its own.
   struct Workspace {
     Kokkos::View<Scalar*, Memory> buffers;

@@ -57,8 +57,10 @@ Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries) {
   for (int v = 0; v < n; ++v) {
     const auto begin = row_map(v), end = row_map(v + 1);
     int deepest = -1, tile = -1, inside = 0;
+    unsigned ancestors = 0;
     bool one_tile = true;
-    for (auto k = begin; k < end; ++k) {
+    // The deepest are mostly among the last.
+    for (auto k = end; k-- > begin;) {
       const int u = entries(k), depth = depth_of[u];
       if (depth < deepest) continue;
       const int of_u = t.tile_of[u];
@@ -66,12 +68,14 @@ Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries) {
         deepest = depth;
         tile = of_u;
         one_tile = true;
-        inside = 1;
-      } else if (of_u == tile) {
-        ++inside;
-      } else {
+        inside = 0;
+        ancestors = 0;
+      } else if (of_u != tile) {
         one_tile = false;
+        continue;
       }
+      ++inside;
+      ancestors |= t.ancestors[u];
     }
     const auto outside = static_cast<int>(end - begin) - inside;
     const bool joins =
@@ -87,16 +91,12 @@ Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries) {
       t.depths = std::max(t.depths, deepest + 2);
     }
     const int place = t.size[tile]++;
-    unsigned ancestors = 1u << place;
-    if (joins)
-      for (auto k = begin; k < end; ++k)
-        if (t.tile_of[entries(k)] == tile) ancestors |= t.ancestors[entries(k)];
     t.outside_of[v] = joins ? outside : static_cast<int>(end - begin);
     t.longest[tile] = std::max(t.longest[tile], t.outside_of[v]);
     t.outside[tile] += t.outside_of[v];
     t.tile_of[v] = tile;
     t.place[v] = static_cast<unsigned char>(place);
-    t.ancestors[v] = ancestors;
+    t.ancestors[v] = (joins ? ancestors : 0) | 1u << place;
     depth_of[v] = t.depth[tile];
   }
   return t;

@@ -27,7 +27,9 @@
  * between compilers and languages.
  *
  * **Streams.** `stream` is a `cudaStream_t` (NULL: the default stream) for work
- * in device memory, and is ignored for work in host memory.
+ * in device memory, and is ignored for work in host memory. What the library
+ * keeps for a stream, some hundred bytes of device memory, stays until
+ * strata_finalize(): use few streams, again and again.
  *
  * **Threads.** Any thread may call any function at any time: calls of one
  * process run one after the other. On a GPU, the work of several streams

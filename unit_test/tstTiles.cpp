@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How rows become tiles, and solves of tiles whose inverses are not used:
-// everything else that a solver does is in tstTriangularSolver*.
-#include <analysis/tiles/GrowTiles.hpp>
+// How rows become tiles, and which tiles are inverted. All else that a solver
+// does is in tstTriangularSolver*.
+#include <gtest/gtest.h>
 
-#include "RowwiseAccuracy.hpp"
+#include <analysis/tiles/GrowTiles.hpp>
+#include <kernels/triangular/tiles/TilesAlgorithm.hpp>
+
 #include "TestGraphs.hpp"
-#include "TriangularSolverCases.hpp"
 
 namespace Strata {
 namespace SolverTest {
@@ -43,7 +44,7 @@ std::vector<std::pair<std::string, Graph>> graphs() {
   return all;
 }
 
-TEST(Tiles, dependencies_outside_are_of_lesser_depth) {
+TEST(Tiles, DependenciesOutsideAreOfLesserDepth) {
   for (const auto& [name, graph] : graphs()) {
     SCOPED_TRACE(name);
     const Tiles t = tiles_of(graph);
@@ -80,7 +81,7 @@ TEST(Tiles, dependencies_outside_are_of_lesser_depth) {
 
 /// A chain of tiles is at most as long as one of rows, and a 32nd of it if all
 /// rows are one after the other.
-TEST(Tiles, chains_are_short) {
+TEST(Tiles, ChainsAreShort) {
   std::vector<std::set<int>> path(1000);
   for (int v = 1; v < 1000; ++v) path[v].insert(v - 1);
   EXPECT_EQ(tiles_of(TestGraphs::make_graph(path)).depths, 32);
@@ -97,7 +98,7 @@ TEST(Tiles, chains_are_short) {
   }
 }
 
-TEST(Tiles, groups_hold_whole_tiles_in_order_of_depth) {
+TEST(Tiles, GroupsHoldWholeTilesInOrderOfDepth) {
   for (const auto& [name, graph] : graphs())
     for (const int warps : {1, 4}) {
       SCOPED_TRACE(name + ", warps " + std::to_string(warps));
@@ -154,6 +155,83 @@ TEST(Tiles, groups_hold_whole_tiles_in_order_of_depth) {
           EXPECT_TRUE(!order.groups[g].of_team || end - first == 1);
       }
     }
+}
+
+using Space = Kokkos::DefaultExecutionSpace;
+using Memory = Space::memory_space;
+using Solve = Detail::TilesAlgorithm<double, Space>;
+
+/// Row after row of a lower triangle, diagonals last.
+struct Triangle {
+  std::vector<std::vector<double>> rows;  // of the columns before, dense
+
+  /// Groups of tiles, and those of them that are inverted.
+  std::pair<int, int> inverted(bool may_invert, bool divide) const {
+    const Space exec;
+    std::vector<std::set<int>> dependencies(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (rows[i][j] != 0) dependencies[i].insert(int(j));
+    Graph host = TestGraphs::make_graph(dependencies);
+    std::vector<double> values;
+    host.value_index = decltype(host.value_index)("value", host.num_edges());
+    host.diagonal_value_index =
+        decltype(host.diagonal_value_index)("diagonal", rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      auto k = host.row_map(i);
+      for (const int j : dependencies[i]) {
+        host.value_index(k++) = std::int64_t(values.size());
+        values.push_back(rows[i][std::size_t(j)]);
+      }
+      host.diagonal_value_index(i) = std::int64_t(values.size());
+      values.push_back(rows[i][i]);
+    }
+    Detail::TriangularAnalysis<Space> analysis;
+    analysis.graph = mirror_graph(Memory(), host);
+    analysis.num_values = std::int64_t(values.size());
+    Solve solve(exec, analysis, std::int64_t(rows.size()), may_invert);
+    solve.make_workspace(exec, 1, std::size_t{1} << 30);
+    const auto given = Detail::to_device<double, Memory>("values", values);
+    solve.set_values(exec, given.data(), divide);
+    exec.fence();
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
+                                                           solve.inverted());
+    int count = 0;
+    for (std::size_t g = 0; g < found.extent(0); ++g) count += found(g);
+    return {int(found.extent(0)), count};
+  }
+};
+
+/// A tile: all rows depend on all before.
+Triangle full(int rows, double entry, double diagonal) {
+  Triangle A;
+  for (int i = 0; i < rows; ++i) {
+    A.rows.emplace_back(i + 1, entry);
+    A.rows.back().back() = diagonal;
+  }
+  return A;
+}
+
+TEST(Tiles, InversesThatKeepTheAccuracyAreUsed) {
+  const auto tame = full(30, -0.01, 1);
+  EXPECT_EQ(tame.inverted(true, false), std::make_pair(1, 1));
+  // Enqueued values come with divisions: inverses do as well.
+  EXPECT_EQ(tame.inverted(true, true), std::make_pair(1, 1));
+  EXPECT_EQ(tame.inverted(false, false), std::make_pair(1, 0));
+}
+
+TEST(Tiles, InversesThatWouldCostAccuracyAreNot) {
+  // Its entries are powers of two up to 2^28.
+  EXPECT_EQ(full(30, -1, 1).inverted(true, false), std::make_pair(1, 0));
+  // Underflow, overflow, and what is not a number.
+  for (const double diagonal : {1e200, 1e-200, 0., std::nan("")}) {
+    Triangle A = full(2, 1e-200, 1);
+    A.rows[1] = {diagonal > 1 ? 1e-200 : 1e200, diagonal};
+    EXPECT_EQ(A.inverted(true, false), std::make_pair(1, 0)) << diagonal;
+  }
+  // Numbers that cancel are not lost.
+  Triangle zero = full(3, 1, 1);
+  EXPECT_EQ(zero.inverted(true, false), std::make_pair(1, 1));
 }
 
 }  // namespace

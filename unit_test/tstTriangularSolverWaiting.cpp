@@ -101,33 +101,37 @@ TEST(TriangularSolver, SolvesWithFewerThreadsThanPlanned) {
   if (all.concurrency() < 2) GTEST_SKIP() << "one thread";
   const auto A = make_triangle<double>(wave_pattern(std::vector<int>(20, 300)),
                                        Uplo::lower);
-  TriangularOptions options;
-  options.algorithm = Algorithm::level_sets;
-  const TriangularSolver<double, OpenMP> solver(
-      all, A.to_device<SolverMatrix<double, OpenMP>>(), Uplo::lower,
-      Diag::non_unit, options);
-  const auto b = random_values<double>(A.rows, 1);
-  const auto b_view = to_columns<double, OpenMP>(b, A.rows, 1);
-  const auto solved_by = [&](const OpenMP& exec, bool in_region) {
-    const Columns<double, OpenMP> x("x", A.rows, 1);
-    if (in_region) {
+  for (const auto algorithm :
+       {Algorithm::level_sets, Algorithm::sync_free, Algorithm::tiles}) {
+    SCOPED_TRACE(to_string(algorithm));
+    TriangularOptions options;
+    options.algorithm = algorithm;
+    const TriangularSolver<double, OpenMP> solver(
+        all, A.to_device<SolverMatrix<double, OpenMP>>(), Uplo::lower,
+        Diag::non_unit, options);
+    const auto b = random_values<double>(A.rows, 1);
+    const auto b_view = to_columns<double, OpenMP>(b, A.rows, 1);
+    const auto solved_by = [&](const OpenMP& exec, bool in_region) {
+      const Columns<double, OpenMP> x("x", A.rows, 1);
+      if (in_region) {
 #pragma omp parallel num_threads(2)
 #pragma omp master
-      solver.solve(exec, b_view, x);
-    } else {
-      solver.solve(exec, b_view, x);
-    }
-    exec.fence();
-    return to_vector(x);
-  };
-  const auto expected = solved_by(all, false);
-  EXPECT_TRUE(same_bits(solved_by(all, true), expected));
-  const int levels = omp_get_max_active_levels();
-  const auto parts = Kokkos::Experimental::partition_space(all, 1, 1);
-  EXPECT_TRUE(same_bits(solved_by(parts[0], false), expected));
-  omp_set_max_active_levels(2);
-  EXPECT_TRUE(same_bits(solved_by(parts[0], true), expected));
-  omp_set_max_active_levels(levels);
+        solver.solve(exec, b_view, x);
+      } else {
+        solver.solve(exec, b_view, x);
+      }
+      exec.fence();
+      return to_vector(x);
+    };
+    const auto expected = solved_by(all, false);
+    EXPECT_TRUE(same_bits(solved_by(all, true), expected));
+    const int levels = omp_get_max_active_levels();
+    const auto parts = Kokkos::Experimental::partition_space(all, 1, 1);
+    EXPECT_TRUE(same_bits(solved_by(parts[0], false), expected));
+    omp_set_max_active_levels(2);
+    EXPECT_TRUE(same_bits(solved_by(parts[0], true), expected));
+    omp_set_max_active_levels(levels);
+  }
 }
 #endif
 

@@ -49,15 +49,9 @@ struct TilePlan {
 
 /// The slot of entry e of row r of a group.
 KOKKOS_INLINE_FUNCTION std::int64_t slot_of(const TileGroup& group, int r,
-                                            int e, int warps) {
+                                            int e) {
   const int lanes = 1 << group.log_lanes;
-  const int sharing = group.of_team ? warps : 1;
-  const int turn = e / lanes;
-  return group.first_slot +
-         ((std::int64_t{turn / sharing} * sharing + turn % sharing) *
-              group.rows +
-          r) *
-             lanes +
+  return group.first_slot + (std::int64_t{e / lanes} * group.rows + r) * lanes +
          e % lanes;
 }
 
@@ -96,7 +90,7 @@ struct FillTileRows {
     const int share = (1 << group.log_lanes) * (group.of_team ? warps : 1);
     const int padding = group.steps * share - outside;
     for (int e = 0; e < padding; ++e) {
-      const std::int64_t slot = slot_of(group, r, e, warps);
+      const std::int64_t slot = slot_of(group, r, e);
       plan.dependency(slot) = -1;
       plan.value_index.set(slot, -1);
     }
@@ -109,7 +103,7 @@ struct FillTileRows {
         continue;
       }
       const std::int64_t slot =
-          slot_of(group, r, padding + place_of_gap[gap_of(q)]++, warps);
+          slot_of(group, r, padding + place_of_gap[gap_of(q)]++);
       plan.dependency(slot) = q;
       plan.value_index.set(slot, graph.value_index(k));
     }

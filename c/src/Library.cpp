@@ -257,6 +257,11 @@ template <>
 Kokkos::Cuda on_stream<Kokkos::Cuda>(void* stream) {
   // An instance allocates when it is made, so each stream has one that stays.
   auto& instances = streams().instances;
+  // Kernels are launched on the device that is current in this thread.
+  const int device = Kokkos::Cuda().cuda_device();
+  int now = -1;
+  if (cudaGetDevice(&now) != cudaSuccess || now != device)
+    expect_success(cudaSetDevice(device), "cudaSetDevice");
   const auto found = instances.find(stream);
   if (found != instances.end()) return found->second;
   const auto handle =
@@ -271,7 +276,6 @@ Kokkos::Cuda on_stream<Kokkos::Cuda>(void* stream) {
         "stream",
         "is being captured into a graph, and the first work on it allocates",
         "solve once on that stream before the capture begins");
-  expect_success(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
   const Kokkos::Cuda made(handle);
   instances.emplace(stream, made);
   return made;

@@ -47,12 +47,13 @@ struct TriangularReport {
   /// their storage; 0 for the others.
   int blocks = 0, block_runs = 0;
   std::int64_t block_slots = 0;
-  /// Sub-graphs, and the share of edges between them, 0 to 1; 0 for the
-  /// algorithms that have none.
+  /// Sub-graphs or tiles, and the share of edges between sub-graphs, 0 to 1; 0
+  /// for the algorithms that have none.
   int subgraphs = 0;
   double external_share = 0;
-  // The next four are 0 unless the algorithm is `subgraphs`.
+  /// Levels of `subgraphs`, and tiles of the longest chain of `tiles`.
   int subgraph_levels = 0;
+  // The next three are 0 unless the algorithm is `subgraphs`.
   std::int64_t internal_slots = 0, external_slots = 0;
   int max_subgraph_rows = 0;
   /// What made the partition, for people: "whole components", or the sorting
@@ -116,7 +117,10 @@ inline std::string to_string(const TriangularReport& report) {
     line("diagonal blocks")
         << report.blocks << " in " << report.block_runs << " launches, "
         << report.block_slots << " slots\n";
-  if (report.subgraphs > 0) {
+  if (report.algorithm == Algorithm::tiles) {
+    line("tiles") << report.subgraphs << " in a chain of "
+                  << report.subgraph_levels << '\n';
+  } else if (report.subgraphs > 0) {
     line("sub-graphs") << report.subgraphs;
     if (report.subgraph_levels > 0) {
       out << " in " << report.subgraph_levels << " levels, at most "

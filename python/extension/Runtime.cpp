@@ -208,13 +208,15 @@ Kokkos::Cuda SpaceFacts<Kokkos::Cuda>::on_stream(std::uintptr_t stream) {
     void release() override { of.clear(); }
   };
   static Instances& instances = *new Instances;
+  // Kernels are launched on the device that is current in this thread.
+  const int device = Kokkos::Cuda().cuda_device();
+  int now = -1;
+  if (cudaGetDevice(&now) != cudaSuccess || now != device)
+    expect_success(cudaSetDevice(device), "cudaSetDevice");
   const auto found = instances.of.find(stream);
   if (found != instances.of.end()) return found->second;
   expect_no_capture(stream, "the library's first work on it allocates",
                     "solve once on that stream before the capture begins");
-  // Kokkos asks for the context of the stream, which for the default streams is
-  // the one that is current in this thread.
-  expect_success(cudaSetDevice(Kokkos::Cuda().cuda_device()), "cudaSetDevice");
   const Kokkos::Cuda made(handle_of(stream));
   instances.of.emplace(stream, made);
   return made;

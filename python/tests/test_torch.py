@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import copy
+import threading
 
 import numpy as np
 import pytest
@@ -38,6 +39,44 @@ def test_gradients(rng, dtype, trans, unit, columns):
     np.testing.assert_allclose(op @ x.detach().numpy(), b.detach().numpy(), atol=1e-12)
     assert torch.autograd.gradcheck(solve, (values, b))
     assert torch.autograd.gradgradcheck(solve, (values, b))
+
+
+def test_entries_that_are_ignored_have_no_derivative(rng):
+    from strata_solvers.torch import TriangularSolve
+
+    A = (random_triangle(rng, 5, 8, "float64", index="int64")
+         + 0.1 * sp.triu(np.ones((5, 5)), 1)).tocsr()
+    row = np.repeat(np.arange(5), np.diff(A.indptr))
+    for lower in (True, False):
+        solve = TriangularSolve(tensor(A), lower=lower, take_triangle=True)
+        values = torch.from_numpy(A.data).clone().requires_grad_()
+        (solve(values, torch.ones(5, dtype=torch.float64)) ** 2).sum().backward()
+        ignored = A.indices > row if lower else A.indices < row
+        assert ignored.any() and (values.grad.numpy()[ignored] == 0).all()
+        assert (values.grad.numpy()[~ignored] != 0).any()
+
+
+def test_threads_that_share_a_solve_keep_their_values_apart():
+    from strata_solvers.torch import TriangularSolve
+
+    n = 20000
+    A = sp.eye(n, format="csr")
+    solve = TriangularSolve(tensor(A))
+    b = torch.ones(n, dtype=torch.float64)
+    wrong = []
+
+    def work(value):
+        values = torch.full((n,), value, dtype=torch.float64)
+        for _ in range(100):
+            if not bool((solve(values, b) == 1 / value).all()):
+                wrong.append(value)
+
+    threads = [threading.Thread(target=work, args=(value,)) for value in (1.0, 2.0, 4.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_many_values_and_a_backward_later(rng):

@@ -17,14 +17,13 @@ namespace Detail {
 /// Let L be the block of a tile with s rows, C its inverse, as computed column
 /// by column by forward substitution, and y = L x the right-hand side that a
 /// solve finds. Row i depends on t_i rows of the tile, itself included. A
-/// product goes through at most t_i additions where L C is computed, and
-/// t_i / 4 + 3 in a product C y, which SolveTiles adds up in four sums. So
-/// L C - I is at most (t_i + 1) / 2 eps |L| |C| in row i, a product adds
-/// (t_i / 4 + 4) / 2 eps |C| |y|, and the residual of row i is at most
-/// (5/8 t_i + 5/2) eps (|L| |C| |y|)_i. As |y| <= |L| |x|, the contract of
-/// docs/accuracy.md holds for Accuracy::rowwise if
+/// product goes through at most t_i roundings where L C is computed, and
+/// t_i in C y, in any order, half an eps each. So L C - I is at most
+/// t_i / 2 eps |L| |C| in row i, a product adds t_i / 2 eps |C| |y|, and the
+/// residual of row i is at most t_i eps (|L| |C| |y|)_i. As |y| <= |L| |x|, the
+/// contract of docs/accuracy.md holds for Accuracy::rowwise if
 ///
-///     (5/8 t_i + 5/2) (|L| |C| |L| e)_i <= limit m (|L| e)_i
+///     t_i (|L| |C| |L| e)_i <= limit m (|L| e)_i
 ///
 /// where e is the vector of ones and m the longest row of the matrix, and if no
 /// product of C underflows.
@@ -35,8 +34,7 @@ struct InvertTiles {
   Kokkos::View<int*, MemorySpace> inverted;  // of each group: 1, or 0
   const Scalar* values;
   bool conjugated;
-  /// Groups to leave as they are: all, as no rounding error may grow, or some
-  /// reciprocal overflows.
+  /// Whether all groups are left as they are: no rounding error may grow.
   bool keep_all;
   double longest_row;
   /// A word in device memory: if it is not 0, the values are not to be used.
@@ -159,8 +157,7 @@ struct InvertTiles {
         const double bound = times(at.l, at.product, r, place);
         const int entries = count_bits(plan.ancestors(p));
         // Not so for numbers that are not finite, either.
-        if (!((0.625 * entries + 2.5) * bound <=
-              limit * longest_row * at.sum[r]))
+        if (!(entries * bound <= limit * longest_row * at.sum[r]))
           Kokkos::atomic_and(at.good, 0);
       }
       team.team_barrier();

@@ -19,9 +19,9 @@ namespace Detail {
 /// which takes one trip through memory however many rows it has, as lanes poll
 /// the unknowns that are missing together. Then it multiplies by the inverses
 /// of the tiles' diagonal blocks, or goes through the tiles row by row where
-/// InvertTiles has kept their entries. A row that does not depend on another
-/// one of its tile takes nothing from it, whatever numbers there are: special
-/// values spread as in substitution.
+/// InvertTiles has kept their entries. A row takes nothing from rows of its
+/// tile that it does not depend on. Unless numbers overflow, x is finite where
+/// substitution's is; NaN may stand for an infinity, and the reverse.
 ///
 /// Teams draw tickets as those of SyncFreeKernel do, with two value buffers and
 /// one counter used in the same way. A ticket is a group for each warp, or one
@@ -262,7 +262,7 @@ struct SolveTiles {
       const int p = g.first_row + r, place = plan.place_in_tile(p);
       Scalar sum(0);
       for (int e = 0; e < g.steps << g.log_lanes; ++e) {
-        const std::int64_t slot = slot_of(g, r, e, 1);
+        const std::int64_t slot = slot_of(g, r, e);
         const int q = plan.dependency(slot);
         if (q < 0) continue;
         wait_for(to.current + q, 0);

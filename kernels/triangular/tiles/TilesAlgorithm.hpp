@@ -29,7 +29,10 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   TilesAlgorithm(const ExecutionSpace& exec,
                  const TriangularAnalysis<ExecutionSpace>& analysis,
                  std::int64_t longest_row, bool may_invert)
-      : longest_row_(double(longest_row)), may_invert_(may_invert) {
+      : longest_row_(double(longest_row)),
+        may_invert_(may_invert),
+        most_teams_(Solve::teams_per_multiprocessor *
+                    num_multiprocessors(exec)) {
     plan_ = make_tile_plan(
         exec, analysis.graph, analysis.num_values, Solve::warps, Solve::batch,
         Solve::most_columns,
@@ -67,6 +70,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
 
   int num_tiles() const { return plan_.num_tiles; }
   int chain() const { return plan_.chain; }
+  /// For each group of tiles, 1 if solves use its inverses with the values set.
+  const Kokkos::View<int*, Memory>& inverted() const { return inverted_; }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,
@@ -79,9 +84,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           columns - c > 1 && many_.columns > 1 ? many_ : one_;
       const auto solved =
           static_cast<int>(std::min<std::int64_t>(work.columns, columns - c));
-      const auto teams = static_cast<int>(std::min<std::int64_t>(
-          tickets * work.columns,
-          Solve::teams_per_multiprocessor * num_multiprocessors(exec)));
+      const auto teams = static_cast<int>(
+          std::min<std::int64_t>(tickets * work.columns, most_teams_));
       run_teams<Solve::teams_per_multiprocessor, Solve::team_size>(
           "Strata::Triangular::solve::tiles", exec, teams,
           Solve{plan_, value_, inner_, inverted_, b.from(c), x.from(c),
@@ -138,7 +142,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     run_teams<4, Invert::threads>(
         "Strata::Tiles::invert", exec, static_cast<int>(plan_.group.extent(0)),
         Invert{plan_, inner_, inverted_, values, this->conjugated_,
-               !may_invert_ || this->divide_, longest_row_, invalid_flag},
+               !may_invert_, longest_row_, invalid_flag},
         Invert::scratch_bytes);
   }
   std::size_t entry_bytes() const override {
@@ -154,6 +158,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   typename PlanStorage<Memory>::Block workspace_;
   double longest_row_;
   bool may_invert_;
+  int most_teams_;  // the same in every solve: see draws_of_solve
 };
 
 }  // namespace Detail

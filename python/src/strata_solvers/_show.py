@@ -68,7 +68,8 @@ def _facts(report: Any) -> str:
     if report.merged_levels > 1:
         facts.append(f"{report.merged_levels} merged into one")
     if report.subgraphs:
-        facts.append(f"{report.subgraphs} sub-graphs")
+        kind = "tiles" if report.algorithm == "tiles" else "sub-graphs"
+        facts.append(f"{report.subgraphs} {kind}")
     if report.blocks:
         facts.append(f"{report.blocks} diagonal blocks")
     return ", ".join(facts)

@@ -13,6 +13,7 @@ of Python, on the host; arrays on a GPU then travel there and back.
 from __future__ import annotations
 
 import functools
+import threading
 import weakref
 from typing import Any, Literal
 
@@ -52,6 +53,10 @@ def _platform_of(A: Any) -> str:
     else:
         name = jax.default_backend()
     return "cuda" if name == "gpu" and native and _core.has_cuda else "cpu"
+
+
+# Of new values and the solve with them, by whatever thread.
+_turn = threading.Lock()
 
 
 class TriangularSolve:
@@ -168,7 +173,8 @@ class TriangularSolve:
 
     def _on_host(self, op: str, values: Any, b: Any) -> np.ndarray:
         # A copy: the memory of a callback's arguments is JAX's again afterwards.
-        return self._plan(op, np.array(values)).solve(np.asarray(b))
+        with _turn:
+            return self._plan(op, np.array(values)).solve(np.asarray(b))
 
     def _call_back(self, op: str, values: jax.Array, b: jax.Array) -> jax.Array:
         return jax.pure_callback(

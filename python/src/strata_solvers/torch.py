@@ -11,6 +11,7 @@ Tensors of a GPU stay there, and work is enqueued on PyTorch's current stream.
 # (Annotations are evaluated: PyTorch reads those of its operator.)
 
 import itertools
+import threading
 import weakref
 from typing import Any, Literal
 
@@ -117,12 +118,14 @@ class TriangularSolve(torch.nn.Module):
                                     f"{self.n} rows", f"pass {self.n} elements, or "
                                     f"{self.n} x k")
         return _Solve.apply(values, b, self.row, self.col, self._number, self._op,
-                            bool(self._options.get("unit_diagonal")))
+                            bool(self._options.get("unit_diagonal")),
+                            bool(self._options.get("lower", True)))
 
 
 _numbers = itertools.count(1)
 _modules: "weakref.WeakValueDictionary[int, TriangularSolve]" = weakref.WeakValueDictionary()
 _adjoint = {"N": "H", "H": "N"}
+_turn = threading.Lock()
 
 
 @torch.library.custom_op("strata::triangular_solve", mutates_args=())
@@ -131,13 +134,15 @@ def _solve(values: torch.Tensor, b: torch.Tensor, number: int, op: str) -> torch
     if of is None:
         raise HandleError("solve", "is gone, and a compiled function calls it",
                           "keep the TriangularSolve for as long as that function")
-    solver = of._plan(op, values)
     b = b.detach().resolve_conj().resolve_neg()
     x = torch.empty_like(b)
-    if b.device.type == "cpu":
-        solver.solve(b.numpy(), x.numpy())
-    else:
-        solver.solve(b, x)
+    # New values and the solve with them: another thread's must not come in between.
+    with _turn:
+        solver = of._plan(op, values)
+        if b.device.type == "cpu":
+            solver.solve(b.numpy(), x.numpy())
+        else:
+            solver.solve(b, x)
     return x
 
 
@@ -152,12 +157,12 @@ class _Solve(torch.autograd.Function):
 
     @staticmethod
     def forward(values: torch.Tensor, b: torch.Tensor, row: torch.Tensor, col: torch.Tensor,
-                number: int, op: str, unit: bool) -> torch.Tensor:
+                number: int, op: str, unit: bool, lower: bool) -> torch.Tensor:
         return _solve(values, b, number, op)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
-        values, _, row, col, ctx.number, ctx.op, ctx.unit = inputs
+        values, _, row, col, ctx.number, ctx.op, ctx.unit, ctx.lower = inputs
         ctx.save_for_backward(values, row, col, output)
 
     @staticmethod
@@ -166,9 +171,10 @@ class _Solve(torch.autograd.Function):
         rest = row, col, ctx.number
         if ctx.op == "T":
             # (A^T)^-H y = conj(A^-1 conj(y))
-            z = _Solve.apply(values, y.conj().resolve_conj(), *rest, "N", ctx.unit).conj()
+            z = _Solve.apply(values, y.conj().resolve_conj(), *rest, "N", ctx.unit,
+                             ctx.lower).conj()
         else:
-            z = _Solve.apply(values, y, *rest, _adjoint[ctx.op], ctx.unit)
+            z = _Solve.apply(values, y, *rest, _adjoint[ctx.op], ctx.unit, ctx.lower)
         gradient = None
         if ctx.needs_input_grad[0]:
             # The equation of unknown i has the entry as the factor of x_j.
@@ -178,9 +184,12 @@ class _Solve(torch.autograd.Function):
                 gradient = gradient.conj()
             if gradient.ndim == 2:
                 gradient = gradient.sum(dim=1)
-            if ctx.unit:
-                gradient = torch.where(i == j, 0, gradient)
-        return gradient, z, None, None, None, None, None
+            # The solve ignores the other triangle, and the diagonal if that is one.
+            used = col < row if ctx.lower else col > row
+            if not ctx.unit:
+                used = used | (row == col)
+            gradient = torch.where(used, gradient, 0)
+        return gradient, z, None, None, None, None, None, None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], values: torch.Tensor, b: torch.Tensor,

@@ -32,8 +32,7 @@ struct InvertTiles {
   TilePlan<MemorySpace> plan;
   Kokkos::View<Scalar*, MemorySpace> inner;
   Kokkos::View<int*, MemorySpace> inverted;  // of each group: 1, or 0
-  const Scalar* values;
-  bool conjugated;
+  GivenValues<Scalar> values;
   /// Whether all groups are left as they are: no rounding error may grow.
   bool keep_all;
   double longest_row;
@@ -67,11 +66,6 @@ struct InvertTiles {
     block.good = reinterpret_cast<int*>(block.product + most_tile_rows);
     return block;
   }
-  KOKKOS_INLINE_FUNCTION Scalar value(std::int64_t k) const {
-    const Scalar v = k < 0 ? Scalar(1) : values[k];
-    return conjugated ? conjugate(v) : v;
-  }
-
   KOKKOS_INLINE_FUNCTION bool is_invalid() const {
     return invalid_flag != nullptr && load_relaxed(invalid_flag) != 0;
   }
@@ -84,12 +78,12 @@ struct InvertTiles {
     for (int j = 0; j < g.width; ++j) l[j] = Scalar(0);
     double sum = 0;
     for (std::int64_t k = plan.inner_map(p); k < plan.inner_map(p + 1); ++k) {
-      const Scalar v = value(plan.inner_value_index(k));
+      const Scalar v = values(plan.inner_value_index(k));
       l[plan.inner_place(k)] = v;
       sum += one_norm(v);
     }
     l[own] = is_invalid() ? not_a_number<Scalar>()
-                          : value(plan.diagonal_value_index(p));
+                          : values.or_one(plan.diagonal_value_index(p));
     at.sum[r] = sum + one_norm(l[own]);
   }
   /// Whether a number has become too small, made from one that is not 0.

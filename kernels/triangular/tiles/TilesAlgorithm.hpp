@@ -139,11 +139,16 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             const int* invalid_flag) override {
     using Invert = InvertTiles<Scalar, Memory>;
     gather_values(exec, plan_.value_index, values, value_, this->conjugated_);
-    run_teams<4, Invert::threads>(
-        "Strata::Tiles::invert", exec, static_cast<int>(plan_.group.extent(0)),
-        Invert{plan_, inner_, inverted_, values, this->conjugated_,
-               !may_invert_, longest_row_, invalid_flag},
-        Invert::scratch_bytes);
+    run_teams<4, Invert::threads>("Strata::Tiles::invert", exec,
+                                  static_cast<int>(plan_.group.extent(0)),
+                                  Invert{plan_,
+                                         inner_,
+                                         inverted_,
+                                         {values, this->conjugated_},
+                                         !may_invert_,
+                                         longest_row_,
+                                         invalid_flag},
+                                  Invert::scratch_bytes);
   }
   std::size_t entry_bytes() const override {
     return plan_.bytes() + inverted_.extent(0) * sizeof(int) +

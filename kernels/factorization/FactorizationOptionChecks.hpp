@@ -23,8 +23,16 @@ inline FactorSolveOptions solve_options(
 }
 /// What the shift multiplies the diagonal by.
 template <class Scalar>
-RealOf<Scalar> diagonal_factor(const IncompleteFactorizationOptions& options) {
-  return static_cast<RealOf<Scalar>>(1 + options.shift);
+RealOf<Scalar> diagonal_factor(double shift) {
+  return static_cast<RealOf<Scalar>>(1 + shift);
+}
+/// Whether A's upper triangle is factorised, as a symmetric matrix.
+constexpr bool reads_upper(Factorization kind) {
+  return kind != Factorization::incomplete_lu;
+}
+constexpr bool is_ldl(Factorization kind) {
+  return kind == Factorization::incomplete_ldlh ||
+         kind == Factorization::incomplete_ldlt;
 }
 
 /// An option that is set and that the coloured order does not have; null: none.
@@ -34,6 +42,7 @@ inline const char* option_of_natural_order(
   if (options.triangular != defaults.triangular) return "triangular";
   if (options.transpose) return "transpose";
   if (options.shift != 0) return "shift";
+  if (options.shift_tries != 1) return "shift_tries";
   if (options.precision != defaults.precision) return "precision";
   if (options.enqueue_updates) return "enqueue_updates";
   if (options.small_pivot_threshold != 0) return "small_pivot_threshold";
@@ -53,16 +62,28 @@ const IncompleteFactorizationOptions& checked_options(
                       "is set, and the factors are of single precision",
                       "leave one of both options out");
   // A not-a-number is not at least 0.
-  if (!(options.shift >= 0) || !is_finite(diagonal_factor<Scalar>(options)))
+  if (!(options.shift >= 0) ||
+      !is_finite(diagonal_factor<Scalar>(options.shift)))
     throw OptionError("shift", "is " + std::to_string(options.shift),
                       "pass 0, or a positive number that the scalar's type "
                       "can hold");
+  if (options.shift_tries < 1 || options.shift_tries > 64)
+    throw OptionError("shift_tries",
+                      "is " + std::to_string(options.shift_tries),
+                      "pass a number from 1 to 64");
+  if (options.enqueue_updates && options.shift_tries > 1)
+    throw OptionError("enqueue_updates",
+                      "is set, and the host waits after each of several "
+                      "shift_tries",
+                      "set `shift` and one try, or call update_values");
+  if (is_ldl(kind) && options.order == FactorOrder::coloured)
+    throw OptionError("order", "is coloured, and the factors are L D L^H",
+                      "ask for FactorOrder::natural");
   if (options.fill_level < 0)
     throw OptionError("fill_level",
                       std::to_string(options.fill_level) + " is negative",
                       "pass a level of fill of 0 or more");
-  if (options.symmetry_tolerance &&
-      kind != Factorization::incomplete_cholesky &&
+  if (options.symmetry_tolerance && !reads_upper(kind) &&
       options.order != FactorOrder::coloured)
     throw OptionError("symmetry_tolerance",
                       "is set, and incomplete LU takes any matrix",
@@ -80,6 +101,16 @@ const IncompleteFactorizationOptions& checked_options(
                       "leave it at its default, or set `order` to "
                       "FactorOrder::natural");
   return options;
+}
+/// @throws OptionError
+inline void check_options_with_pattern(
+    const IncompleteFactorizationOptions& options) {
+  if (options.fill_level != 0)
+    throw OptionError("fill_level", "is set, and the pattern is given",
+                      "leave one of both out");
+  if (options.order == FactorOrder::coloured)
+    throw OptionError("order", "is coloured, and the pattern is given",
+                      "ask for FactorOrder::natural");
 }
 
 }  // namespace Detail

@@ -42,13 +42,17 @@ auto IncompleteFactorization<Scalar, ExecutionSpace>::natural_state() const
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
-    Factorization kind, const IncompleteFactorizationOptions& options) {
+    Factorization kind, const IncompleteFactorizationOptions& options,
+    const Detail::CrsArrays<Scalar>* pattern) {
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
     Detail::checked_options<Scalar, ExecutionSpace>(kind, options);
-    std::string reason;
-    coloured_ = Coloured::make(exec, A, kind, options, reason);
+    std::string reason = "the order of a given pattern";
+    if (pattern)
+      Detail::check_options_with_pattern(options);
+    else
+      coloured_ = Coloured::make(exec, A, kind, options, reason);
     if (!coloured_)
-      state_ = std::make_shared<State>(exec, A, kind, options, reason);
+      state_ = std::make_shared<State>(exec, A, kind, options, reason, pattern);
   });
 }
 

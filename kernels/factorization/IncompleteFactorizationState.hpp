@@ -13,12 +13,14 @@
 #include <kernels/factorization/input/HermitianMatrix.hpp>
 #include <kernels/factorization/input/PositiveDiagonal.hpp>
 #include <kernels/factorization/numeric/EnqueuedFactors.hpp>
+#include <kernels/factorization/numeric/FactorFindings.hpp>
 #include <kernels/factorization/solve/FactorSolves.hpp>
 #include <kernels/factorization/symbolic/FilledMatrix.hpp>
 #include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <kernels/factorization/symbolic/PlanLimit.hpp>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace Strata {
 namespace Detail {
@@ -57,17 +59,22 @@ class IncompleteFactorizationState {
   /// See IncompleteFactorization's constructor.
   /// @param options  have passed checked_options
   /// @param reason   why the order is the natural one
+  /// @param pattern  of L + U, without values; null: that of `fill_level`
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
                                const std::string& reason,
+                               const Matrix* pattern = nullptr,
                                GraphWithLevels<ExecutionSpace> graph_of_l = {})
       : kind_(kind),
         options_(options),
+        has_given_pattern_(pattern != nullptr),
         order_reason_(reason),
-        hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance)),
+        hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance),
+                   kind != Factorization::incomplete_ldlt),
         factorised_(first_matrix(exec, A)),
         filled_(exec, factorised_, options.fill_level,
-                PlanLimitOf(options, A.rows()).of_fill()),
+                PlanLimitOf(options, A.rows()).of_fill(), pattern,
+                zero_diagonal(), reads_upper(kind)),
         lower_(filled_.pattern(factorised_), false, &index_memory_),
         upper_(filled_.pattern(factorised_), false, &index_memory_),
         factors_(exec, with_index_memory(filled_.with_fill(exec, factorised_)),
@@ -78,14 +85,14 @@ class IncompleteFactorizationState {
         .check({lower_entries() - rows(), upper_entries() - rows()});
     if (options_.enqueue_updates)
       enqueued_ = std::make_unique<Enqueued>(
-          exec, A, is_cholesky() ? &hermitian_ : nullptr, filled_, factors_,
-          options_.small_pivot_threshold > 0,
-          diagonal_factor<Scalar>(options_));
+          exec, A, reads_upper(kind_) ? &hermitian_ : nullptr, filled_,
+          factors_, takes_zeros(), is_cholesky(),
+          diagonal_factor<Scalar>(options_.shift));
     if (!is_gpu<ExecutionSpace> || enqueued_)
       new_values_ = make_unfilled<Values>(
           "Strata::IncompleteFactorization::new_values", num_values());
     const NewFactors made = new_factors();
-    compute(exec, factorised_, made);
+    const FactorFindings found = compute(exec, factorised_, made);
     factorised_ = {};  // A's arrays may go
     solves_ =
         Solves(exec, made.L, made.U, solve_options(options_),
@@ -93,7 +100,7 @@ class IncompleteFactorizationState {
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     entries_ = static_cast<std::int64_t>(A.num_values);
     report_ = report_of(solves_.reports());
-    report_factorisation(factors_.replaced_pivots(exec));
+    report_factorisation(found);
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
@@ -107,9 +114,9 @@ class IncompleteFactorizationState {
                                  "make a new factorisation");
     check_new_values(exec, A);
     const NewFactors made = new_factors();
-    compute(exec, is_cholesky() ? hermitian_.take(exec, A) : A, made);
     // What can throw comes before solvers take anything.
-    const ReplacedPivots replaced = factors_.replaced_pivots(exec);
+    const FactorFindings found =
+        compute(exec, reads_upper(kind_) ? hermitian_.take(exec, A) : A, made);
     if (enqueued_) {
       // Solvers take all values. What the status says stays until all have.
       solves_.enqueue_values(exec, made.L, made.U, nullptr,
@@ -118,14 +125,14 @@ class IncompleteFactorizationState {
                                keep_good_values(exec, made, in_use...);
                              });
       exec.fence();
-      report_factorisation(replaced);
+      report_factorisation(found);
       return;
     }
     Report report = report_;
     solves_.take_values(exec, made.L, made.U, PatternIs::known,
                         [&](const Reports& of) { report = report_of(of); });
     report_ = std::move(report);
-    report_factorisation(replaced);
+    report_factorisation(found);
   }
 
   /// See IncompleteFactorization::enqueue_update_values.
@@ -209,12 +216,16 @@ class IncompleteFactorizationState {
   }
 
   ZeroDiagonal zero_diagonal() const {
-    return options_.small_pivot_threshold > 0 ? ZeroDiagonal::take
-                                              : ZeroDiagonal::refuse;
+    if (has_given_pattern_ && !reads_upper(kind_)) return ZeroDiagonal::absent;
+    return options_.small_pivot_threshold > 0 || has_given_pattern_ ||
+                   is_ldl(kind_)
+               ? ZeroDiagonal::take
+               : ZeroDiagonal::refuse;
   }
+  bool takes_zeros() const { return zero_diagonal() != ZeroDiagonal::refuse; }
   /// What is factorised of the constructor's A.
   Matrix first_matrix(const ExecutionSpace& exec, const Matrix& A) {
-    if (!is_cholesky()) return A;
+    if (!reads_upper(kind_)) return A;
     check_factor_input(exec, A, zero_diagonal());
     return hermitian_.take(exec, A);
   }
@@ -223,15 +234,15 @@ class IncompleteFactorizationState {
     PivotReplacement how;
     how.threshold = options_.small_pivot_threshold;
     how.positive = is_cholesky();
+    how.takes_zeros = takes_zeros();
     return how;
   }
   /// What each factorisation may change.
-  void report_factorisation(const ReplacedPivots& found) {
+  void report_factorisation(const FactorFindings& found) {
     report_.elimination_bytes = factors_.bytes() + filled_.bytes() +
                                 hermitian_.bytes() +
                                 (enqueued_ ? enqueued_->bytes() : 0);
-    report_.replaced_pivots = found.count;
-    report_.largest_pivot_change = found.largest_change;
+    found.report(report_);
   }
 
   /// Allocates what the patterns of the factors of A take.
@@ -276,7 +287,6 @@ class IncompleteFactorizationState {
   /// factorised.
   /// @throws what check_factor_input throws, PatternMismatchError
   void check_new_values(const ExecutionSpace& exec, const Matrix& A) const {
-    const bool takes_zeros = zero_diagonal() == ZeroDiagonal::take;
     const bool other_pattern =
         filled_.fill_entries() > 0 || hermitian_.has_own_pattern();
     check_square_sizes<Memory>(A);
@@ -284,7 +294,7 @@ class IncompleteFactorizationState {
         exec,
         FactorisedDiagonal{A.row_map, lower_.arrays().row_map,
                            static_cast<std::int64_t>(A.num_values),
-                           takes_zeros || other_pattern ? 0 : rows()},
+                           takes_zeros() || other_pattern ? 0 : rows()},
         ScaledEntries<Memory>{}, A.values, A.row_map, A.entries);
     if (found.fingerprint() != fingerprint_) {
       // What is wrong with a matrix tells more than that it is another one.
@@ -294,7 +304,7 @@ class IncompleteFactorizationState {
           "make a new factorisation");
     }
     std::int64_t zero_row = found.zero_row;
-    if (other_pattern && !takes_zeros) {
+    if (other_pattern && !takes_zeros()) {
       Kokkos::parallel_reduce(
           "Strata::IncompleteFactorization::check::diagonal",
           Range(exec, 0, rows()), FindZeroDiagonal<Scalar>{A},
@@ -305,20 +315,40 @@ class IncompleteFactorizationState {
       raise_factor_fault(factor_fault(zero_row, factor_zero_diagonal));
   }
 
-  /// New factors. Waits for `exec`.
-  /// @param A  was checked, but for what elimination finds; for incomplete
-  ///           Cholesky Hermitian
+  /// New factors, with a larger shift until elimination succeeds. Waits for
+  /// `exec`.
+  /// @param A  was checked, but for what elimination finds; symmetric if the
+  ///           factors are
   /// @throws FactorizationError, IndefiniteError
-  void compute(const ExecutionSpace& exec, Matrix A,
-               const NewFactors& made) const {
+  FactorFindings compute(const ExecutionSpace& exec, Matrix A,
+                         const NewFactors& made) const {
     A = filled_.with_fill(exec, A);
+    FactorFindings found;
+    found.shift = options_.shift;
+    for (;; ++found.tries) {
+      const bool is_last = found.tries == options_.shift_tries;
+      try {
+        eliminate(exec, A, made, found);
+        return found;
+      } catch (const FactorizationError&) {
+        if (is_last) throw;
+      } catch (const IndefiniteError&) {
+        if (is_last) throw;
+      }
+      found.shift = found.shift > 0 ? 2 * found.shift : 1e-3;
+    }
+  }
+  /// @param A  with fill
+  /// @param found  has the shift; gets all else
+  void eliminate(const ExecutionSpace& exec, Matrix A, const NewFactors& made,
+                 FactorFindings& found) const {
     Values shifted;
-    if (options_.shift > 0) {
+    if (found.shift > 0) {
       shifted = make_unfilled<Values>("Strata::IncompleteFactorization::A",
                                       static_cast<std::int64_t>(A.num_values));
       Kokkos::parallel_for(
           "Strata::IncompleteFactorization::shift", Range(exec, 0, A.rows()),
-          ShiftDiagonal<Scalar>{A, diagonal_factor<Scalar>(options_),
+          ShiftDiagonal<Scalar>{A, diagonal_factor<Scalar>(found.shift),
                                 shifted.data()});
       A.values = shifted.data();
     }
@@ -329,6 +359,11 @@ class IncompleteFactorizationState {
       if (!is_cholesky() || first_bad_pivot(exec, made.U) > error.row()) throw;
     }
     if (is_cholesky()) require_positive_pivots(exec, made.U);
+    found.replaced = factors_.replaced_pivots(exec);
+    if (has_given_pattern_) find_growth(exec, A, made.L, made.U, found);
+    if (kind_ == Factorization::incomplete_ldlh ||
+        (is_ldl(kind_) && std::is_same<RealOf<Scalar>, Scalar>::value))
+      count_pivots(exec, made.U, found);
   }
 
   /// @throws OptionError where the option is not set
@@ -370,6 +405,7 @@ class IncompleteFactorizationState {
 
   Factorization kind_;
   Options options_;
+  bool has_given_pattern_;
   std::string order_reason_;
   HermitianMatrix<Scalar, ExecutionSpace> hermitian_;
   Matrix factorised_;  // for the constructor

@@ -50,7 +50,9 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
                   : static_cast<std::size_t>(rows) * 16);
     const auto patterns = make_factor_patterns(
         exec, A,
-        replacement.threshold > 0 ? ZeroDiagonal::take : ZeroDiagonal::refuse,
+        replacement.takes_zeros || replacement.threshold > 0
+            ? ZeroDiagonal::take
+            : ZeroDiagonal::refuse,
         new_l, new_u, *lower.pool);
     L = patterns.L;
     U = patterns.U;

@@ -13,6 +13,8 @@
 #include <core/matrix/NewMatrix.hpp>
 #include <core/matrix/SharedElements.hpp>
 #include <memory>
+#include <type_traits>
+#include <utility>
 
 namespace Strata {
 
@@ -27,17 +29,21 @@ template <class Scalar, class ExecutionSpace>
 class TwoColourBlocks;
 }  // namespace Detail
 
-/// Incomplete factors L U of a matrix A, ILU(k) or IC(k), and the solves with
-/// both: analysed once for a pattern, factorised again for new values on it.
-/// Without the option `fill_level` there is no fill: k is 0.
+/// Incomplete factors L U of a matrix A, ILU(k), IC(k) or L D L^H, and the
+/// solves with both: analysed once for a pattern, factorised again for new
+/// values on it. Without the option `fill_level` or a given pattern there is no
+/// fill: k is 0.
 ///
 /// L has ones on its diagonal. For incomplete Cholesky, U = D L^H with the
 /// positive pivots D, so that L U is L D L^H: factors of the Hermitian matrix
-/// that has A's upper triangle. Elimination and its error bound are those of
-/// incomplete_lu(), the solves those of TriangularSolver. With the option
-/// `order`, rows are eliminated in the order of two colours instead, and solves
-/// multiply with the two blocks beside the diagonals; conjugate gradients take
-/// their steps in the Schur complement that the blocks make.
+/// that has A's upper triangle. The same holds for incomplete_ldlh, where D is
+/// real up to rounding and has any signs; for incomplete_ldlt U = D L^T. L and
+/// U are both computed, at the cost of incomplete LU. Elimination and its error
+/// bound are those of incomplete_lu(), the solves those of TriangularSolver.
+/// With the option `order`, rows are eliminated in the order of two colours
+/// instead, and solves multiply with the two blocks beside the diagonals;
+/// conjugate gradients take their steps in the Schur complement that the blocks
+/// make.
 ///
 /// Copies share factors, plans and workspace. Calls of apply that share a
 /// workspace must not overlap in time; give each stream that works at the same
@@ -79,7 +85,7 @@ class IncompleteFactorization {
   ///   too; what TriangularSolver's constructor throws of options and memory;
   ///   PrecisionError with
   ///   FactorPrecision::single (a factor's entry is beyond the range of float);
-  ///   for incomplete_cholesky and the coloured order, NotHermitianError (see
+  ///   for symmetric factors and the coloured order, NotHermitianError (see
   ///   the option `symmetry_tolerance`); for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive), whose row() is the
   ///   first of A; MemoryError
@@ -98,6 +104,48 @@ class IncompleteFactorization {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
       analyse(exec, Detail::crs_arrays(A), kind, options);
+    }
+  }
+
+  /// The same with the fill of a given pattern in place of a level of fill.
+  /// With the pattern of a complete elimination, which a symbolic factorisation
+  /// finds (SuperLU, KLU, CHOLMOD, cuDSS), L U is A up to rounding: the
+  /// refactorisation of Newton's, interior-point and circuit simulation
+  /// methods, without row exchanges. Any other pattern that contains A's gives
+  /// the incomplete factors with (L U)_ij = a_ij on it (see ilut_pattern()).
+  ///
+  /// @param pattern  the graph of a KokkosSparse::CrsMatrix, or any object with
+  ///   views `row_map` and `entries`, in the order of rows and columns in which
+  ///   elimination proceeds. Rows are sorted, and contain those of A and the
+  ///   diagonal. For symmetric factors, that of L + L^T. Not referred to
+  ///   afterwards.
+  /// For incomplete LU, A need not store its diagonal. A stored diagonal entry
+  /// may be zero. The report has growth and the smallest pivot; an
+  /// update_values finds them, too, in four passes over A and the factors.
+  /// @throws what the other constructor throws; RowMapError, ColumnRangeError,
+  ///   UnsortedRowError, DuplicateEntryError, MissingDiagonalError and
+  ///   PatternMismatchError of `pattern` (it lacks an entry of A, or for
+  ///   symmetric factors a mirror image), with its first row at fault;
+  ///   SizeMismatchError; OptionError with `fill_level` or the coloured order
+  /// Cost: a search for each entry of A in place of incomplete_pattern().
+  template <class Matrix, class Pattern,
+            class = decltype(std::declval<const Pattern&>().row_map),
+            class = decltype(std::declval<const Pattern&>().entries)>
+  IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
+                          Factorization kind, const Pattern& pattern,
+                          const IncompleteFactorizationOptions& options = {}) {
+    using Expect = Detail::ExpectMatrixViews<
+        Scalar, ExecutionSpace, std::decay_t<decltype(pattern.row_map)>,
+        std::decay_t<decltype(pattern.entries)>, typename Matrix::values_type>;
+    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value &&
+                  Expect::value) {
+      expect_compiled();
+      Detail::CrsArrays<Scalar> given;
+      given.row_map = pattern.row_map;
+      given.entries = pattern.entries;
+      given.num_values = given.entries.extent(0);
+      given.columns = given.rows();
+      analyse(exec, Detail::crs_arrays(A), kind, options, &given);
     }
   }
 
@@ -258,7 +306,8 @@ class IncompleteFactorization {
   void require_made() const;
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
                Factorization kind,
-               const IncompleteFactorizationOptions& options);
+               const IncompleteFactorizationOptions& options,
+               const Detail::CrsArrays<Scalar>* pattern = nullptr);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void enqueue_update(const ExecutionSpace& exec,
                       const Detail::CrsArrays<Scalar>& A);
@@ -278,6 +327,14 @@ class IncompleteFactorization {
 
 template <class ExecutionSpace, class Matrix>
 IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
+                        const IncompleteFactorizationOptions& = {})
+    -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
+                               ExecutionSpace>;
+template <class ExecutionSpace, class Matrix, class Pattern,
+          class = decltype(std::declval<const Pattern&>().row_map),
+          class = decltype(std::declval<const Pattern&>().entries)>
+IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
+                        const Pattern&,
                         const IncompleteFactorizationOptions& = {})
     -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
                                ExecutionSpace>;

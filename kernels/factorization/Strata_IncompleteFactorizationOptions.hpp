@@ -21,14 +21,21 @@ enum class Factorization {
   /// Any matrix that incomplete_lu takes. On a Hermitian matrix the product of
   /// the factors is that of incomplete Cholesky; whether it is positive
   /// definite shows in the solve.
-  incomplete_lu
+  incomplete_lu,
+  /// L D L^H of a Hermitian matrix that need not be definite; L D L^T if it is
+  /// real. Reads the upper triangle, as incomplete_cholesky does. Rows are not
+  /// exchanged, D is diagonal, and its signs are the report's inertia. A stored
+  /// diagonal entry may be zero if elimination makes its pivot another number.
+  incomplete_ldlh,
+  /// L D L^T of a complex symmetric matrix: the same without conjugates.
+  incomplete_ldlt
 };
 
 namespace Detail {
 template <>
 struct EnumeratorNames<Factorization> {
-  static constexpr const char* list[] = {"incomplete_cholesky",
-                                         "incomplete_lu"};
+  static constexpr const char* list[] = {"incomplete_cholesky", "incomplete_lu",
+                                         "incomplete_ldlh", "incomplete_ldlt"};
 };
 }  // namespace Detail
 
@@ -82,6 +89,13 @@ struct IncompleteFactorizationOptions {
   /// The matrix that is factorised has a_ii (1 + shift) on its diagonal, which
   /// is computed in the precision of its scalar. Finite, and not negative.
   double shift = 0;
+  /// Factorisations to try, from 1 to 64. After one that raises
+  /// FactorizationError or IndefiniteError, the shift is doubled, or 0.001 if
+  /// it was 0 (Manteuffel 1980; Lin and More 1999). The last one's exception
+  /// is raised. The report says which shift succeeded; each update begins with
+  /// `shift` again. Each try costs an elimination and a wait of the host, so
+  /// this is refused with `enqueue_updates`.
+  int shift_tries = 1;
   /// That of the triangular solvers; A is factorised in its own.
   FactorPrecision precision = FactorPrecision::working;
   /// Whether enqueue_update_values may be called: all memory that an update
@@ -104,20 +118,21 @@ struct IncompleteFactorizationOptions {
   /// PlanMemoryError or MemoryError, once a factor has more than
   /// `max_plan_bytes` or the device's memory allow.
   int fill_level = 0;
-  /// Of incomplete Cholesky and the coloured order: a_ij and conj(a_ji) may
-  /// differ by this times the largest of |a_ij|, |a_ji| and sqrt(|a_ii a_jj|),
-  /// where the modulus is that of the larger part; the constructor throws
-  /// NotHermitianError otherwise. An entry that is not stored is 0. Infinity:
-  /// there is no check, so the lower triangle may hold anything or nothing, but
-  /// for the diagonal. At least 0. Without a value it is the square root of the
-  /// machine epsilon, which rounding errors of an assembly do not reach.
+  /// Of incomplete Cholesky, L D L^H and the coloured order: a_ij and
+  /// conj(a_ji) may differ by this times the largest of |a_ij|, |a_ji| and
+  /// sqrt(|a_ii a_jj|), where the modulus is that of the larger part; the
+  /// constructor throws NotHermitianError otherwise. An entry that is not
+  /// stored is 0. Infinity: there is no check, so the lower triangle may hold
+  /// anything or nothing, but for the diagonal. At least 0. Without a value it
+  /// is the square root of the machine epsilon, which rounding errors of an
+  /// assembly do not reach. For L D L^T, a_ij and a_ji are compared.
   std::optional<double> symmetry_tolerance;
 
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
     return a.order == b.order && a.triangular == b.triangular &&
            a.transpose == b.transpose && a.shift == b.shift &&
-           a.precision == b.precision &&
+           a.shift_tries == b.shift_tries && a.precision == b.precision &&
            a.enqueue_updates == b.enqueue_updates &&
            a.small_pivot_threshold == b.small_pivot_threshold &&
            a.fill_level == b.fill_level &&
@@ -141,13 +156,25 @@ struct IncompleteFactorizationReport {
   std::int64_t rows = 0;
   /// Entries of A, and of each factor with its diagonal.
   std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
-  /// Entries that `fill_level` adds to A's.
+  /// Entries that `fill_level` or a given pattern adds to A's.
   std::int64_t fill_entries = 0;
   /// Pivots that the constructor or the last update_values replaced, and the
   /// largest modulus of the difference between one of these and what it was: 0
   /// without the option. (An enqueued update does not tell the host.)
   std::int64_t replaced_pivots = 0;
   double largest_pivot_change = 0;
+  /// The shift of the factors, and how many were tried (see `shift_tries`).
+  double shift = 0;
+  int shift_tries = 1;
+  /// Inertia: pivots of L D L^H, or of a real L D L^T, by the sign of their
+  /// real part. For complete factors, and without a shift or replaced pivots,
+  /// that is the inertia of A (Sylvester). Else 0.
+  std::int64_t positive_pivots = 0, negative_pivots = 0;
+  /// With a given pattern, else 0: the largest |l_ij| and |u_ij|, both over the
+  /// largest |a_ij|, and the smallest ratio of a pivot's modulus to the largest
+  /// one in its row of A. Elimination without row exchanges is accurate if no
+  /// growth is large; solves with iterative refinement allow for some.
+  double lower_growth = 0, upper_growth = 0, smallest_pivot = 0;
   /// Bytes of the factors. In the coloured order, those of the blocks beside
   /// both diagonals and of vectors. In the natural order, their patterns, the
   /// values that apply uses, on a host or with `enqueue_updates` those that an

@@ -141,6 +141,7 @@ class ColouredFactors {
                                  Factorization kind, const Options& options) {
     if (!is_gpu<ExecutionSpace>) return "the choice on a host";
     if (A.rows() == 0) return "there are no rows";
+    if (is_ldl(kind)) return "the choice for factors L D L^H";
     if (kind != Factorization::incomplete_cholesky)
       return "the choice for incomplete LU, whose matrix need not be Hermitian";
     if (const char* const name = option_of_natural_order(options))

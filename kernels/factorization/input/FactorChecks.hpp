@@ -32,8 +32,9 @@ constexpr std::int64_t factor_fault(std::int64_t row, FactorFault fault) {
   return row * num_factor_faults + fault;
 }
 
-/// What a check of a matrix makes of a diagonal entry that is zero.
-enum class ZeroDiagonal { refuse, take };
+/// What a check of a matrix makes of a diagonal entry that is zero; `absent`
+/// takes one that is not stored, too.
+enum class ZeroDiagonal { refuse, take, absent };
 
 /// What FactorInputStages find, as words in device memory.
 struct FactorInput {
@@ -97,7 +98,7 @@ struct FactorInputStages {
   }
   struct Presence {};
   KOKKOS_INLINE_FUNCTION void operator()(Presence, std::int64_t row) const {
-    if (lower[row] < 0)
+    if (lower[row] < 0 && zero_diagonal != ZeroDiagonal::absent)
       note(FactorInput::fault, factor_fault(row, factor_no_diagonal));
   }
   /// Presence, and the row map: L has its diagonal.

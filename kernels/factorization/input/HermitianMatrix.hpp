@@ -43,6 +43,7 @@ struct FindNotHermitian {
   /// Whether an entry without a mirror image counts, whatever its value. If
   /// not, the image is 0.
   bool both_stored = false;
+  bool conjugates = true;  // of Hermitian matrices, not of symmetric ones
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& first) const {
@@ -58,7 +59,9 @@ struct FindNotHermitian {
     if (!stored && both_stored) return true;
     const Scalar a = A.values[k], mirror = stored ? A.values[at] : Scalar(0);
     const double real = Part::real(a) - Part::real(mirror),
-                 imaginary = Part::imaginary(a) + Part::imaginary(mirror);
+                 of_mirror = Part::imaginary(mirror),
+                 imaginary =
+                     Part::imaginary(a) + (conjugates ? of_mirror : -of_mirror);
     const double size_of_a = size(a), size_of_mirror = size(mirror);
     const double larger =
         size_of_a > size_of_mirror ? size_of_a : size_of_mirror;
@@ -151,13 +154,19 @@ template <class Scalar, class ExecutionSpace>
         name(row, column) + " is " + value(k) + " and " + name(column, row) +
         " is " +
         (stored ? value(of[0] + (mirror - columns.begin())) : "not stored") +
-        ": the one is not the other's conjugate";
+        (check.conjugates ? ": the one is not the other's conjugate"
+                          : ": they differ");
   }
   throw NotHermitianError(
       "A", problem,
-      "store both triangles of a Hermitian matrix, raise symmetry_tolerance "
-      "(with infinity the upper triangle alone is read), or use incomplete LU "
-      "in the natural order",
+      check.conjugates
+          ? "store both triangles of a Hermitian matrix, raise "
+            "symmetry_tolerance "
+            "(with infinity the upper triangle alone is read), or use "
+            "incomplete LU in the natural order"
+          : "store both triangles of a symmetric matrix, raise "
+            "symmetry_tolerance (with infinity the upper triangle alone is "
+            "read), or use incomplete LU",
       row);
 }
 
@@ -166,9 +175,9 @@ template <class Scalar, class ExecutionSpace>
 /// Cost: a binary search for each entry. A has passed check_factor_input.
 template <class Scalar, class ExecutionSpace>
 void require_hermitian(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                       double tolerance) {
+                       double tolerance, bool conjugates = true) {
   if (!is_finite(tolerance)) return;
-  const FindNotHermitian<Scalar> check{A, tolerance};
+  const FindNotHermitian<Scalar> check{A, tolerance, false, conjugates};
   const std::int64_t row =
       find_first("Strata::require_hermitian", exec, 0, A.rows(), check);
   if (row != no_fault) raise_not_hermitian(exec, check, row);
@@ -214,13 +223,14 @@ struct StoreMirrored {
   }
 };
 
-/// Values of the Hermitian matrix whose upper triangle is A's, in a pattern
-/// that is symmetric.
+/// Values of the Hermitian (or symmetric) matrix whose upper triangle is A's,
+/// in a pattern that is symmetric.
 template <class Scalar>
 struct MirrorValues {
   CrsArrays<Scalar> A;
   IndexArray row_map, entries;
   Scalar* values;
+  bool conjugates;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     const std::int64_t end = row_map(row + 1), end_of_a = A.row_map(row + 1);
     for (std::int64_t k = row_map(row); k < end; ++k) {
@@ -229,7 +239,8 @@ struct MirrorValues {
       const Scalar v = column < row ? A.values[first_entry_from(A, column, row)]
                                     : A.values[end_of_a - (end - k)];
       values[k] =
-          column < row ? conjugate(v)
+          !conjugates    ? v
+          : column < row ? conjugate(v)
           : column == row
               ? Scalar(static_cast<RealOf<Scalar>>(RealPart<Scalar>::real(v)))
               : v;
@@ -237,16 +248,17 @@ struct MirrorValues {
   }
 };
 
-/// What incomplete Cholesky factorises: the Hermitian matrix whose upper
-/// triangle is that of a given one, whose lower one has to agree with it up to
-/// a tolerance.
+/// What incomplete Cholesky and L D L^H factorise: the Hermitian matrix, for
+/// L D L^T the symmetric one, whose upper triangle is that of a given one,
+/// whose lower one has to agree with it up to a tolerance.
 template <class Scalar, class ExecutionSpace>
 class HermitianMatrix {
  public:
   using Matrix = CrsArrays<Scalar>;
 
   /// @param tolerance  of symmetry_tolerance()
-  explicit HermitianMatrix(double tolerance) : tolerance_(tolerance) {}
+  explicit HermitianMatrix(double tolerance, bool conjugates = true)
+      : tolerance_(tolerance), conjugates_(conjugates) {}
 
   /// A itself if both triangles agree exactly; otherwise one with values of its
   /// own, until the next call.
@@ -258,12 +270,13 @@ class HermitianMatrix {
   /// a pattern if A's is not symmetric.
   Matrix take(const ExecutionSpace& exec, const Matrix& A) {
     const auto first = [&](double tolerance) {
-      return find_first("Strata::HermitianMatrix::compare", exec, 0, A.rows(),
-                        FindNotHermitian<Scalar>{A, tolerance, true});
+      return find_first(
+          "Strata::HermitianMatrix::compare", exec, 0, A.rows(),
+          FindNotHermitian<Scalar>{A, tolerance, true, conjugates_});
     };
     const bool may_be_symmetric = row_map_.extent(0) == 0;
     if (may_be_symmetric && first(0) == no_fault) return A;
-    require_hermitian(exec, A, tolerance_);
+    require_hermitian(exec, A, tolerance_, conjugates_);
     if (may_be_symmetric &&
         first(std::numeric_limits<double>::max()) != no_fault)
       make_pattern(exec, A);
@@ -285,9 +298,10 @@ class HermitianMatrix {
   Matrix mirrored(const ExecutionSpace& exec, const Matrix& A) const {
     Matrix made = pattern(A);
     made.values = values_.data();
-    Kokkos::parallel_for(
-        "Strata::HermitianMatrix::mirror", Range(exec, 0, A.rows()),
-        MirrorValues<Scalar>{A, made.row_map, made.entries, values_.data()});
+    Kokkos::parallel_for("Strata::HermitianMatrix::mirror",
+                         Range(exec, 0, A.rows()),
+                         MirrorValues<Scalar>{A, made.row_map, made.entries,
+                                              values_.data(), conjugates_});
     return made;
   }
 
@@ -298,6 +312,7 @@ class HermitianMatrix {
   }
   bool has_own_pattern() const { return row_map_.extent(0) > 0; }
   double tolerance() const { return tolerance_; }
+  bool conjugates() const { return conjugates_; }
   std::size_t bytes() const {
     return row_map_.extent(0) * sizeof(std::int64_t) +
            entries_.extent(0) * sizeof(int) +
@@ -333,6 +348,7 @@ class HermitianMatrix {
   }
 
   double tolerance_;
+  bool conjugates_;
   /// Empty: A's pattern is symmetric.
   Kokkos::View<std::int64_t*, Memory> row_map_;
   Counts entries_;

@@ -148,20 +148,22 @@ class EnqueuedFactors {
   using StatusView = Kokkos::View<const UpdateStatus, Memory>;
 
   /// @param A        has been factorised
-  /// @param hermitian  which incomplete Cholesky factorises, or null; lives as
+  /// @param hermitian  which is factorised in A's place, or null; lives as
   ///                 long as this
   /// @param filled   lives as long as this
   /// @param factors  which keep what they need
-  /// @param replaces_pivots  a diagonal entry may be zero
+  /// @param takes_zeros  a diagonal entry may be zero
+  /// @param positive  all pivots have to be, as those of incomplete Cholesky
   /// @param diagonal_factor  1 plus the shift
   EnqueuedFactors(const ExecutionSpace& exec, const Matrix& A,
                   Hermitian* hermitian, const Filled& filled,
-                  const Factors& factors, bool replaces_pivots,
+                  const Factors& factors, bool takes_zeros, bool positive,
                   RealOf<Scalar> diagonal_factor)
       : hermitian_(hermitian),
         filled_(filled),
         factors_(factors),
-        replaces_pivots_(replaces_pivots),
+        takes_zeros_(takes_zeros),
+        positive_(positive),
         diagonal_factor_(diagonal_factor),
         faults_(make_unfilled<Kokkos::View<FactorizationFaults*, Memory>>(
             "Strata::EnqueuedFactors::faults", 1)),
@@ -203,13 +205,14 @@ class EnqueuedFactors {
     FactorizationFaults* const faults = faults_.data();
     Matrix A = pattern_;
     A.values = values;
-    if (!replaces_pivots_)
+    if (!takes_zeros_)
       check("Strata::IncompleteFactorization::check::input", exec,
             FindZeroDiagonal<Scalar>{A}, &faults->zero_diagonal);
     if (hermitian_) {
       if (is_finite(hermitian_->tolerance()))
         check("Strata::require_hermitian", exec,
-              FindNotHermitian<Scalar>{A, hermitian_->tolerance()},
+              FindNotHermitian<Scalar>{A, hermitian_->tolerance(), false,
+                                       hermitian_->conjugates()},
               &faults->not_hermitian);
       A = hermitian_->mirrored(exec, A);
     }
@@ -223,7 +226,7 @@ class EnqueuedFactors {
     const std::int64_t* of_elimination =
         factors_.enqueue(exec, A, lower, upper);
     if (!of_elimination) of_elimination = &faults->elimination;
-    if (hermitian_)
+    if (positive_)
       check("Strata::require_positive_pivots", exec,
             FindBadPivot<Scalar>{U, pivot_tolerance<Scalar>},
             &faults->not_positive);
@@ -283,7 +286,7 @@ class EnqueuedFactors {
   Hermitian* hermitian_;  // null: of incomplete LU
   const Filled& filled_;
   Factors factors_;
-  bool replaces_pivots_;
+  bool takes_zeros_, positive_;
   RealOf<Scalar> diagonal_factor_;
   NewIndices<Memory> row_map_, columns_;
   Matrix pattern_;

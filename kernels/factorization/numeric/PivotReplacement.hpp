@@ -10,8 +10,9 @@ namespace Detail {
 /// Which pivots an elimination replaces: see
 /// IncompleteFactorizationOptions::small_pivot_threshold.
 struct PivotReplacement {
-  double threshold = 0;   // 0: none
-  bool positive = false;  // pivots have to be real and positive
+  double threshold = 0;      // 0: none
+  bool positive = false;     // pivots have to be real and positive
+  bool takes_zeros = false;  // on the diagonal of A, with any threshold
 };
 /// What came of it.
 struct ReplacedPivots {

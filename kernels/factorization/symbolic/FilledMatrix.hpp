@@ -4,6 +4,7 @@
 
 #include <Strata_IncompletePattern.hpp>
 #include <core/matrix/ValueIndex.hpp>
+#include <kernels/factorization/symbolic/GivenPattern.hpp>
 #include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <optional>
 
@@ -35,22 +36,31 @@ struct ScatterValues {
   }
 };
 
-/// A matrix with its fill of ILU(k), for values that come without it.
+/// A matrix with its fill of ILU(k), or on a given pattern, for values that
+/// come without it.
 template <class Scalar, class ExecutionSpace>
 class FilledMatrix {
  public:
   using Matrix = CrsArrays<Scalar>;
 
   /// @param level  of fill; 0: there is none, and nothing is kept
-  /// @throws what incomplete_pattern() and `limit` throw. Waits for `exec`.
+  /// @param given  in its place, see check_given_pattern; or null
+  /// @throws what incomplete_pattern() and `limit`, or check_given_pattern()
+  ///   throw. Waits for `exec`.
   FilledMatrix(const ExecutionSpace& exec, const Matrix& A, int level,
-               const FillLimit& limit) {
+               const FillLimit& limit, const Matrix* given = nullptr,
+               ZeroDiagonal diagonal = ZeroDiagonal::take,
+               bool is_symmetric = false) {
     using Expect = ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
-    if (level == 0) return;
+    if (given) check_given_pattern(exec, A, *given, diagonal, is_symmetric);
+    if ((level == 0 && !given) || A.rows() == 0) return;
     filled_.emplace(A, true);
-    IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level, *filled_,
-                                                     limit);
+    if (given)
+      copy_given_pattern(exec, *given, *filled_);
+    else
+      IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level, *filled_,
+                                                       limit);
     const Matrix& filled = filled_->arrays();
     // A may have more, which are of no row.
     const std::int64_t entries =

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_ILUT_PATTERN_HPP
+#define STRATA_ILUT_PATTERN_HPP
+
+#include <KokkosSparse_CrsMatrix.hpp>
+#include <core/interface/Compiled.hpp>
+#include <core/interface/Expectations.hpp>
+#include <core/matrix/NewMatrix.hpp>
+
+namespace Strata {
+
+/// Of ilut_pattern().
+struct IlutOptions {
+  /// A fill entry is dropped if its modulus, before a division by the pivot, is
+  /// less than this times the 2-norm of the row of A. 0 or more.
+  double drop_tolerance = 1e-4;
+  /// Of the fill entries that are left, a row keeps as many left of its
+  /// diagonal, and as many right of it: those of the largest modulus. 0 or
+  /// more.
+  int fill_per_row = 10;
+  /// See IncompleteFactorizationOptions.
+  double small_pivot_threshold = 0;
+};
+
+namespace Detail {
+
+/// For ExpectCompiled.
+struct IlutPatternTag;
+
+/// See ilut_pattern; in kernels/factorization/IlutPatternImplementation.hpp.
+template <class Scalar, class ExecutionSpace>
+class IlutPattern {
+ public:
+  /// Checks A, makes the matrix in `made` and waits for `exec`.
+  static void make(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                   const IlutOptions& options, NewMatrix<Scalar>& made);
+};
+
+}  // namespace Detail
+
+/// Threshold ILU, ILUT(tau, p) (Saad 1994; Iterative Methods for Sparse Linear
+/// Systems, Algorithm 10.6), of a square matrix with sorted rows and a stored
+/// diagonal. Returns L + U in one matrix: left of the diagonal the entries of
+/// L, from it on those of U.
+///
+/// Entries of A are never dropped, unlike Saad's, so that the graph of the
+/// result is a pattern for IncompleteFactorization, which factorises A's and
+/// other values on it on the device. These factors fit A better than those of
+/// ILUT: they keep what ILUT drops in the pattern's places. `fill_per_row` 0
+/// gives ILU(0).
+///
+/// One thread of the host eliminates the rows in their order, whatever the
+/// execution space: which entries a row has depends on the values of all rows
+/// that it is reduced by, so that no levels are known in advance. Cost: for
+/// each entry left of a diagonal, dropped ones included, a pass over a row of
+/// U, and a heap of columns. Memory on the host: A, the result, and 16 bytes
+/// and a value per row.
+///
+/// Waits for `exec`. A is not changed.
+/// Raises OptionError, NotSquareError, SizeMismatchError, RowMapError,
+/// ColumnRangeError, UnsortedRowError, DuplicateEntryError,
+/// MissingDiagonalError, FactorizationError for a pivot that becomes zero or a
+/// value that is not finite, IndexOverflowError for more than 2^31 - 2 rows or
+/// more entries than the offset type counts, and MemoryError.
+template <class CrsMatrix>
+OwningCrsMatrix<CrsMatrix> ilut_pattern(
+    const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
+    const IlutOptions& options = {}) {
+  using Scalar = typename Detail::MatrixTypes<CrsMatrix>::Scalar;
+  if constexpr (!Detail::ExpectScalar<Scalar>::value) {
+    return {};
+  } else {
+    using Expect = Detail::ExpectCompiled<Detail::IlutPatternTag, Scalar,
+                                          typename CrsMatrix::execution_space>;
+    static_assert(Expect::value, "");
+    Detail::NewCrsMatrix<CrsMatrix> made;
+    Detail::IlutPattern<Scalar, typename CrsMatrix::execution_space>::make(
+        exec, Detail::crs_arrays(A), options, made);
+    return made.matrix("Strata::IlutPattern");
+  }
+}
+
+}  // namespace Strata
+
+#if !STRATA_LIBRARY
+#include <kernels/factorization/IlutPatternImplementation.hpp>
+#endif
+
+#endif

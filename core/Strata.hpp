@@ -26,6 +26,7 @@
 #include <Strata_GaussJordan.hpp>
 #include <Strata_GaussJordanOptions.hpp>
 #include <Strata_Gmres.hpp>
+#include <Strata_IlutPattern.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_IncompleteLu.hpp>

@@ -92,7 +92,7 @@ class IncompleteFactorizationState {
       new_values_ = make_unfilled<Values>(
           "Strata::IncompleteFactorization::new_values", num_values());
     const NewFactors made = new_factors();
-    const FactorFindings found = compute(exec, factorised_, made);
+    const FactorizationFindings found = compute(exec, factorised_, made);
     factorised_ = {};  // A's arrays may go
     solves_ =
         Solves(exec, made.L, made.U, solve_options(options_),
@@ -115,7 +115,7 @@ class IncompleteFactorizationState {
     check_new_values(exec, A);
     const NewFactors made = new_factors();
     // What can throw comes before solvers take anything.
-    const FactorFindings found =
+    const FactorizationFindings found =
         compute(exec, reads_upper(kind_) ? hermitian_.take(exec, A) : A, made);
     if (enqueued_) {
       // Solvers take all values. What the status says stays until all have.
@@ -238,11 +238,11 @@ class IncompleteFactorizationState {
     return how;
   }
   /// What each factorisation may change.
-  void report_factorisation(const FactorFindings& found) {
+  void report_factorisation(const FactorizationFindings& found) {
     report_.elimination_bytes = factors_.bytes() + filled_.bytes() +
                                 hermitian_.bytes() +
                                 (enqueued_ ? enqueued_->bytes() : 0);
-    found.report(report_);
+    static_cast<FactorizationFindings&>(report_) = found;
   }
 
   /// Allocates what the patterns of the factors of A take.
@@ -320,13 +320,13 @@ class IncompleteFactorizationState {
   /// @param A  was checked, but for what elimination finds; symmetric if the
   ///           factors are
   /// @throws FactorizationError, IndefiniteError
-  FactorFindings compute(const ExecutionSpace& exec, Matrix A,
-                         const NewFactors& made) const {
+  FactorizationFindings compute(const ExecutionSpace& exec, Matrix A,
+                                const NewFactors& made) const {
     A = filled_.with_fill(exec, A);
-    FactorFindings found;
+    FactorizationFindings found;
     found.shift = options_.shift;
-    for (;; ++found.tries) {
-      const bool is_last = found.tries == options_.shift_tries;
+    for (;; ++found.shift_tries) {
+      const bool is_last = found.shift_tries == options_.shift_tries;
       try {
         eliminate(exec, A, made, found);
         return found;
@@ -341,7 +341,7 @@ class IncompleteFactorizationState {
   /// @param A  with fill
   /// @param found  has the shift; gets all else
   void eliminate(const ExecutionSpace& exec, Matrix A, const NewFactors& made,
-                 FactorFindings& found) const {
+                 FactorizationFindings& found) const {
     Values shifted;
     if (found.shift > 0) {
       shifted = make_unfilled<Values>("Strata::IncompleteFactorization::A",
@@ -359,7 +359,9 @@ class IncompleteFactorizationState {
       if (!is_cholesky() || first_bad_pivot(exec, made.U) > error.row()) throw;
     }
     if (is_cholesky()) require_positive_pivots(exec, made.U);
-    found.replaced = factors_.replaced_pivots(exec);
+    const ReplacedPivots replaced = factors_.replaced_pivots(exec);
+    found.replaced_pivots = replaced.count;
+    found.largest_pivot_change = replaced.largest_change;
     if (has_given_pattern_) find_growth(exec, A, made.L, made.U, found);
     if (kind_ == Factorization::incomplete_ldlh ||
         (is_ldl(kind_) && std::is_same<RealOf<Scalar>, Scalar>::value))

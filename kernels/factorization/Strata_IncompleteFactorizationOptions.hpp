@@ -144,23 +144,11 @@ struct IncompleteFactorizationOptions {
   }
 };
 
-/// What an IncompleteFactorization consists of.
-struct IncompleteFactorizationReport {
-  Factorization kind = Factorization::incomplete_lu;
-  /// natural or coloured, and why: "asked for", or what FactorOrder::automatic
-  /// has found.
-  FactorOrder order = FactorOrder::natural;
-  std::string order_reason;
-  /// Of the coloured order; else 0.
-  int colours = 0;
-  std::int64_t rows = 0;
-  /// Entries of A, and of each factor with its diagonal.
-  std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
-  /// Entries that `fill_level` or a given pattern adds to A's.
-  std::int64_t fill_entries = 0;
-  /// Pivots that the constructor or the last update_values replaced, and the
-  /// largest modulus of the difference between one of these and what it was: 0
-  /// without the option. (An enqueued update does not tell the host.)
+/// What the constructor or the last update_values has found. (An enqueued
+/// update does not tell the host.)
+struct FactorizationFindings {
+  /// Pivots that were replaced, and the largest modulus of the difference
+  /// between one of these and what it was: 0 without the option.
   std::int64_t replaced_pivots = 0;
   double largest_pivot_change = 0;
   /// The shift of the factors, and how many were tried (see `shift_tries`).
@@ -175,6 +163,22 @@ struct IncompleteFactorizationReport {
   /// one in its row of A. Elimination without row exchanges is accurate if no
   /// growth is large; solves with iterative refinement allow for some.
   double lower_growth = 0, upper_growth = 0, smallest_pivot = 0;
+};
+
+/// What an IncompleteFactorization consists of.
+struct IncompleteFactorizationReport : FactorizationFindings {
+  Factorization kind = Factorization::incomplete_lu;
+  /// natural or coloured, and why: "asked for", or what FactorOrder::automatic
+  /// has found.
+  FactorOrder order = FactorOrder::natural;
+  std::string order_reason;
+  /// Of the coloured order; else 0.
+  int colours = 0;
+  std::int64_t rows = 0;
+  /// Entries of A, and of each factor with its diagonal.
+  std::int64_t entries = 0, lower_entries = 0, upper_entries = 0;
+  /// Entries that `fill_level` or a given pattern adds to A's.
+  std::int64_t fill_entries = 0;
   /// Bytes of the factors. In the coloured order, those of the blocks beside
   /// both diagonals and of vectors. In the natural order, their patterns, the
   /// values that apply uses, on a host or with `enqueue_updates` those that an

@@ -53,6 +53,8 @@ module strata
     enumerator :: strata_row_major = 1
     enumerator :: strata_incomplete_cholesky = 0
     enumerator :: strata_incomplete_lu = 1
+    enumerator :: strata_incomplete_ldlh = 2
+    enumerator :: strata_incomplete_ldlt = 3
     enumerator :: strata_conjugate_gradient = 0
     enumerator :: strata_gmres = 1
     enumerator :: strata_bicgstab = 2

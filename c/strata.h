@@ -148,7 +148,11 @@ typedef int strata_factors;
 enum {
   /** A Hermitian matrix with positive pivots. Its upper triangle is read. */
   STRATA_INCOMPLETE_CHOLESKY = 0,
-  STRATA_INCOMPLETE_LU = 1
+  STRATA_INCOMPLETE_LU = 1,
+  /** L D L^H of a Hermitian matrix that need not be definite. */
+  STRATA_INCOMPLETE_LDLH = 2,
+  /** L D L^T of a complex symmetric matrix. */
+  STRATA_INCOMPLETE_LDLT = 3
 };
 
 /** Krylov methods: the first for Hermitian positive definite matrices. */
@@ -235,7 +239,8 @@ int64_t strata_last_error_row(void);
  *   Strata::TriangularPlanOptions, and `enqueue_updates` (0 or 1);
  * - triangular solvers: `op` (text: none, transpose, conjugate_transpose),
  *   `take_triangle` (0 or 1), as in Strata::TriangularOptions;
- * - factorisations: `fill_level` (the k of ILU(k)), `transpose` (0 or 1),
+ * - factorisations: `fill_level` (the k of ILU(k)), `shift_tries` (integers),
+ *   `transpose` (0 or 1),
  *   `shift`, `small_pivot_threshold`, `symmetry_tolerance` (reals), `precision`
  *   (text: working, single), `order` (text: natural, coloured, automatic), as
  * in Strata::IncompleteFactorizationOptions;

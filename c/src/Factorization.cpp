@@ -25,6 +25,12 @@ std::string text_of(const Strata::IncompleteFactorizationReport& report) {
   if (report.replaced_pivots > 0)
     out << "replaced pivots: " << report.replaced_pivots << ", largest change "
         << report.largest_pivot_change << '\n';
+  if (report.shift_tries > 1)
+    out << "shift: " << report.shift << ", the last of " << report.shift_tries
+        << " tries\n";
+  if (report.positive_pivots + report.negative_pivots > 0)
+    out << "pivots: " << report.positive_pivots << " positive, "
+        << report.negative_pivots << " negative\n";
   out << "memory: " << report.factor_bytes << " bytes of factors, "
       << report.elimination_bytes << " of elimination, " << report.plan_bytes
       << " of plans, " << report.workspace_bytes << " of workspace\n";
@@ -59,6 +65,7 @@ strata_status strata_factorization_create(strata_factorization* factors,
     reader.read("order", given.order);
     reader.read("transpose", given.transpose);
     reader.read("shift", given.shift);
+    reader.read("shift_tries", given.shift_tries);
     reader.read("precision", given.precision);
     reader.read("enqueue_updates", given.enqueue_updates);
     reader.read("small_pivot_threshold", given.small_pivot_threshold);

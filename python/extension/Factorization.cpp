@@ -13,6 +13,7 @@ Strata::IncompleteFactorizationOptions factorization_options(
   options.order = option_of(given, "order", options.order);
   options.transpose = option(given, "transpose", options.transpose);
   options.shift = option(given, "shift", options.shift);
+  options.shift_tries = option(given, "shift_tries", options.shift_tries);
   options.fill_level = option(given, "fill_level", options.fill_level);
   options.small_pivot_threshold =
       option(given, "small_pivot_threshold", options.small_pivot_threshold);
@@ -22,6 +23,16 @@ Strata::IncompleteFactorizationOptions factorization_options(
   options.enqueue_updates =
       option(given, "enqueue_updates", options.enqueue_updates);
   options.triangular = plan_options(given);
+  return options;
+}
+
+Strata::IlutOptions ilut_options(const nb::dict& given) {
+  Strata::IlutOptions options;
+  options.drop_tolerance =
+      option(given, "drop_tolerance", options.drop_tolerance);
+  options.fill_per_row = option(given, "fill_per_row", options.fill_per_row);
+  options.small_pivot_threshold =
+      option(given, "small_pivot_threshold", options.small_pivot_threshold);
   return options;
 }
 
@@ -41,6 +52,13 @@ struct BindFactorization {
              nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
              nb::arg("data").noconvert(), nb::arg("kind"), nb::arg("options"),
              nb::arg("stream"))
+        .def(
+            nb::init<const Row&, const Row&, const Of&, const std::string&,
+                     const nb::dict&, std::uintptr_t, const Row&, const Row&>(),
+            nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+            nb::arg("data").noconvert(), nb::arg("kind"), nb::arg("options"),
+            nb::arg("stream"), nb::arg("pattern_indptr").noconvert(),
+            nb::arg("pattern_indices").noconvert())
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
              nb::arg("keep").noconvert().none(), nb::arg("stream"))
@@ -96,11 +114,26 @@ void bind_factorization(nb::module_& module) {
       .def_ro("upper_entries", &Report::upper_entries,
               "Entries of U with its diagonal.")
       .def_ro("fill_entries", &Report::fill_entries,
-              "Entries that fill_level adds to those of A.")
+              "Entries that fill_level or a pattern adds to those of A.")
       .def_ro("replaced_pivots", &Report::replaced_pivots,
               "Pivots that small_pivot_threshold replaced.")
       .def_ro("largest_pivot_change", &Report::largest_pivot_change,
               "The largest modulus of a pivot minus what replaced it.")
+      .def_ro("shift", &Report::shift, "The shift of these factors.")
+      .def_ro("shift_tries", &Report::shift_tries,
+              "Factorisations that were tried for it.")
+      .def_ro("positive_pivots", &Report::positive_pivots,
+              "Of ildl: the pivots that are positive; 0 of complex symmetric "
+              "factors.")
+      .def_ro("negative_pivots", &Report::negative_pivots,
+              "Of ildl: the pivots that are negative.")
+      .def_ro("lower_growth", &Report::lower_growth,
+              "On a given pattern: the largest modulus of L over that of A.")
+      .def_ro("upper_growth", &Report::upper_growth,
+              "On a given pattern: the largest modulus of U over that of A.")
+      .def_ro("smallest_pivot", &Report::smallest_pivot,
+              "On a given pattern: the smallest ratio of a pivot's modulus to "
+              "the largest one in its row of A.")
       .def_ro("factor_bytes", &Report::factor_bytes,
               "Bytes of the factors: those in use, and those that an update "
               "computes beside them.")

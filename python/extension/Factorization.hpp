@@ -2,6 +2,7 @@
 #ifndef STRATA_PYTHON_FACTORIZATION_HPP
 #define STRATA_PYTHON_FACTORIZATION_HPP
 
+#include <Strata_IlutPattern.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <string>
 
@@ -16,6 +17,13 @@ namespace StrataPython {
 /// those of its triangular options; what is left out has its default.
 Strata::IncompleteFactorizationOptions factorization_options(
     const nb::dict& given);
+Strata::IlutOptions ilut_options(const nb::dict& given);
+
+template <class RowMap, class Entries>
+struct Pattern {
+  RowMap row_map;
+  Entries entries;
+};
 
 template <class Scalar, class Space>
 class Factorization
@@ -27,13 +35,40 @@ class Factorization
                 const nb::dict& given, std::uintptr_t stream) {
     const auto factorization = enumerator<Strata::Factorization>("kind", kind);
     const auto options = factorization_options(given);
+    const bool has_ilut = given.contains("drop_tolerance");
+    const auto ilut = ilut_options(given);
     const Work work;
     with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
-      this->object = Strata::IncompleteFactorization<Scalar, Space>(
-          this->on(stream),
-          borrowed_matrix<Scalar, Space>(offsets, columns,
-                                         view_of<Scalar, Space>(values)),
-          factorization, options);
+      const auto exec = this->on(stream);
+      const auto A = borrowed_matrix<Scalar, Space>(
+          offsets, columns, view_of<Scalar, Space>(values));
+      if (has_ilut)
+        this->object = {exec, A, factorization,
+                        Strata::ilut_pattern(exec, A, ilut).graph, options};
+      else
+        this->object = {exec, A, factorization, options};
+    });
+  }
+  /// On a given pattern.
+  Factorization(const Indices<Space>& row_map, const Indices<Space>& entries,
+                const Values<Scalar, Space>& values, const std::string& kind,
+                const nb::dict& given, std::uintptr_t stream,
+                const Indices<Space>& pattern_row_map,
+                const Indices<Space>& pattern_entries) {
+    const auto factorization = enumerator<Strata::Factorization>("kind", kind);
+    const auto options = factorization_options(given);
+    const auto from = view_of<Scalar, Space>(values);
+    const Work work;
+    with_indices<Space>(row_map, entries, [&](auto offsets, auto columns) {
+      with_indices<Space>(
+          pattern_row_map, pattern_entries, [&](auto rows, auto of_rows) {
+            const Pattern<decltype(rows), decltype(of_rows)> pattern{rows,
+                                                                     of_rows};
+            this->object = {
+                this->on(stream),
+                borrowed_matrix<Scalar, Space>(offsets, columns, from),
+                factorization, pattern, options};
+          });
     });
   }
 

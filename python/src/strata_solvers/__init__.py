@@ -5,7 +5,8 @@
 
 ``strata.TriangularSolver`` analyses a sparse triangle once and solves many times;
 ``strata.spsolve_triangular`` has SciPy's signature; ``strata.ilu0``, ``strata.ic0``,
-``strata.ilu``, ``strata.ic`` and ``strata.FactorSolver`` are preconditioners for SciPy's
+``strata.ilu``, ``strata.ic``, ``strata.ilut``, ``strata.ildl`` and
+``strata.FactorSolver`` are preconditioners for SciPy's
 Krylov methods; ``strata.cg``, ``strata.gmres``, ``strata.bicgstab``,
 ``strata.SellMatrix``, ``strata.BandSolver``, ``strata.solve_banded`` and ``strata.rref``
 are the other solvers.
@@ -39,7 +40,7 @@ from ._errors import __all__ as _error_names
 from ._factors import FactorSolver, factorized, splu_solver
 from ._krylov import CgInfo, KrylovInfo, bicgstab, cg, gmres
 from ._pool import memory_pool
-from ._precondition import IncompletePreconditioner, ic, ic0, ilu, ilu0
+from ._precondition import IncompletePreconditioner, ic, ic0, ildl, ilu, ilu0, ilut
 from ._sell import SellMatrix
 from ._show import level_sets, show
 from ._triangular import TriangularSolver, UpdateStatus, spsolve_triangular
@@ -76,8 +77,10 @@ __all__ = [
     "has_cuda",
     "ic",
     "ic0",
+    "ildl",
     "ilu",
     "ilu0",
+    "ilut",
     "level_sets",
     "memory_pool",
     "release_memory_pool",

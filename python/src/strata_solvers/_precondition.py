@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -10,19 +11,20 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _core, _kept
-from ._errors import OptionError
+from ._errors import DuplicateEntryError, OptionError, UnsortedRowError
 from ._log import chosen
 from ._operator import Applied
 from ._triangular import UpdateStatus, plan_options
 from ._types import IncompleteOptions, Order, PlanOptions, Precision, SparseMatrix, Unpack, Values
 
-_kinds = {"ilu": "incomplete_lu", "ic": "incomplete_cholesky"}
+_kinds = {"ilu": "incomplete_lu", "ilut": "incomplete_lu", "ic": "incomplete_cholesky",
+          "ildl": "incomplete_ldlh", "ildlt": "incomplete_ldlt"}
 
 # Options of the factorisation by name, with their defaults: to give one of the library's
 # options to Python, add it here, to `factorization_options` of extension/Factorization.cpp
 # and to the texts of `ilu0`.
 _factor_options: dict[str, Any] = {
-    "fill_level": 0, "shift": 0.0, "small_pivot_threshold": 0.0, "precision": "working",
+    "fill_level": 0, "shift": 0.0, "shift_tries": 1, "small_pivot_threshold": 0.0, "precision": "working",
     "enqueue_updates": False, "symmetry_tolerance": None}
 
 
@@ -41,12 +43,20 @@ class IncompletePreconditioner(Applied, LinearOperator):
     """
 
     def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
-                 options: dict[str, Any], copy: bool | None = None):
+                 options: dict[str, Any], copy: bool | None = None,
+                 pattern: _arrays.Crs | None = None):
+        self._pattern = pattern
         self._set(matrix.shape, matrix.dtype, matrix.space)
         self._kind, self._order, self._options = kind, order, options
         self._has_transposes = transpose
         self._factors: tuple[Any, Any] | None = None
-        _arrays.make_in_order(self._factorize_first, matrix, copy=copy)
+        try:
+            _arrays.make_in_order(self._factorize_first, matrix, copy=copy)
+        except (UnsortedRowError, DuplicateEntryError) as error:
+            if pattern is None or copy is False or not error.argument.startswith("pattern"):
+                raise
+            self._pattern = _arrays.in_order(pattern, "pattern")
+            _arrays.make_in_order(self._factorize_first, matrix)
         # That which was chosen: adjoints and copies have the same factors.
         self._order = self._core.report().order
         chosen(self)
@@ -65,12 +75,13 @@ class IncompletePreconditioner(Applied, LinearOperator):
         return _arrays.core("IncompleteFactorization", matrix.dtype, matrix.space)(
             *matrix.handed(), _kinds[self._kind],
             {**self._options, "order": self._order, "transpose": transpose},
-            _arrays.waiting_stream(matrix.data))
+            _arrays.waiting_stream(matrix.data),
+            *(self._pattern.handed()[:2] if self._pattern else ()))
 
     def _run(self, r: Any, out: Any, op: str, stream: int) -> None:
         if op != "none" and not self._has_transposes:
-            if self._shared.by_several:
-                raise OptionError("trans", "needs factors that the shared plan has not",
+            if self._shared.by_several or self._kind == "ilut":
+                raise OptionError("trans", "needs factors that were not made",
                                   "pass transpose=True when you make the preconditioner")
             _kept.wait_for_values(self, self._matrix.data,
                                   bool(self._options.get("enqueue_updates")))
@@ -180,7 +191,8 @@ class IncompletePreconditioner(Applied, LinearOperator):
 
     @property
     def _name(self) -> str:
-        return self._kind + str(self._options.get("fill_level", 0))
+        level = str(self._options.get("fill_level", 0))
+        return self._kind + ("" if self._pattern or self._kind == "ilut" else level)
 
     def __repr__(self) -> str:
         return (f"<IncompletePreconditioner {self._name} of a {self.shape[0]} x "
@@ -190,7 +202,8 @@ class IncompletePreconditioner(Applied, LinearOperator):
         _kept.wait_for_values(self, self._matrix.data,
                               bool(self._options.get("enqueue_updates")))
         return _restore, (tuple(self._matrix), self._kind, self._order,
-                          self._has_transposes, self._options)
+                          self._has_transposes, self._options, None,
+                          tuple(self._pattern) if self._pattern else None)
 
 
 def _csr_like(like: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
@@ -229,11 +242,13 @@ def _split_diagonal(lower: Any, upper: Any, dtype: str) -> None:
 
 
 def _restore(matrix: tuple[Any, ...], *rest: Any) -> Any:
-    return IncompletePreconditioner(_arrays.Crs(*matrix), *rest)
+    *others, pattern = rest
+    return IncompletePreconditioner(_arrays.Crs(*matrix), *others,
+                                    pattern and _arrays.Crs(*pattern))
 
 
 def ilu0(A: SparseMatrix, *, order: Order = "natural", transpose: bool = False,
-         shift: float = 0.0, small_pivot_threshold: float = 0.0,
+         shift: float = 0.0, shift_tries: int = 1, small_pivot_threshold: float = 0.0,
          precision: Precision = "working", enqueue_updates: bool = False,
          copy: bool | None = None, **options: Unpack[PlanOptions]) -> IncompletePreconditioner:
     """Incomplete LU factorisation without fill: (L U)_ij = a_ij where A stores entries.
@@ -255,6 +270,10 @@ def ilu0(A: SparseMatrix, *, order: Order = "natural", transpose: bool = False,
         Without it the first of these does so.
     shift : float
         a_ii (1 + shift) takes the place of a_ii; finite, not negative.
+    shift_tries : int
+        Factorisations to try, 64 at most: after one that fails, the shift is doubled, or
+        0.001 if it was 0.  ``report().shift`` is the one that succeeded.  Not with
+        `enqueue_updates`.
     small_pivot_threshold : float
         Above 0, a pivot that is smaller than this times the largest modulus in its row of
         A is replaced by one of that size; at most 1, 1.5e-8 is usual in float64.  The
@@ -295,12 +314,12 @@ def ilu0(A: SparseMatrix, *, order: Order = "natural", transpose: bool = False,
     array([1., 1.])
     """
     return _incomplete(A, "ilu", order, transpose, {
-        "shift": shift, "small_pivot_threshold": small_pivot_threshold,
+        "shift": shift, "shift_tries": shift_tries, "small_pivot_threshold": small_pivot_threshold,
         "precision": precision, "enqueue_updates": enqueue_updates, "copy": copy, **options})
 
 
 def ic0(A: SparseMatrix, *, order: Order = "automatic", transpose: bool = False,
-        shift: float = 0.0, small_pivot_threshold: float = 0.0,
+        shift: float = 0.0, shift_tries: int = 1, small_pivot_threshold: float = 0.0,
         precision: Precision = "working", enqueue_updates: bool = False,
         symmetry_tolerance: float | None = None, copy: bool | None = None,
         **options: Unpack[PlanOptions]) -> IncompletePreconditioner:
@@ -326,12 +345,12 @@ def ic0(A: SparseMatrix, *, order: Order = "automatic", transpose: bool = False,
         `symmetry_tolerance`, and IndefiniteError for a pivot that is not positive.
     """
     return _incomplete(A, "ic", order, transpose, {
-        "shift": shift, "small_pivot_threshold": small_pivot_threshold,
+        "shift": shift, "shift_tries": shift_tries, "small_pivot_threshold": small_pivot_threshold,
         "precision": precision, "enqueue_updates": enqueue_updates,
         "symmetry_tolerance": symmetry_tolerance, "copy": copy, **options})
 
 
-def ilu(A: SparseMatrix, fill_level: int = 0,
+def ilu(A: SparseMatrix, fill_level: int = 0, *, pattern: SparseMatrix | None = None,
         **options: Unpack[IncompleteOptions]) -> IncompletePreconditioner:
     """Incomplete LU factorisation with fill: ILU(k) with `fill_level` for k.
 
@@ -343,6 +362,11 @@ def ilu(A: SparseMatrix, fill_level: int = 0,
         Keep fill entries of this level at most, from 0 on.  A higher level takes fewer
         iterations, and more memory and time for each.  Set `max_plan_bytes` if you don't
         know how much fill there is: it is refused while it is counted.
+    pattern : sparse matrix, n x n, optional
+        The stored entries of L + U, in place of a level of fill: those of A, the diagonal
+        and fill.  With the pattern of a complete elimination, from a symbolic
+        factorisation, L U is A, without row exchanges.  Its values are not read, and A
+        need not store its diagonal.
     **options
         As for :func:`ilu0`; the order of rows is the natural one where there is fill.
 
@@ -356,6 +380,8 @@ def ilu(A: SparseMatrix, fill_level: int = 0,
     ------
     MatrixError, OptionError, TypeMismatchError
         As for :func:`ilu0`.
+    PatternMismatchError
+        `pattern` lacks an entry of A.
     PlanMemoryError, MemoryError
         The fill exceeds `max_plan_bytes`, or the memory of the host or the GPU.
 
@@ -365,31 +391,101 @@ def ilu(A: SparseMatrix, fill_level: int = 0,
     >>> A = sp.csr_array([[2.0, 1.0, 1.0], [1.0, 2.0, 0.0], [1.0, 0.0, 2.0]])
     >>> strata.ilu(A, 1).report().fill_entries
     2
+    >>> M = strata.ilu(A, pattern=sp.csr_array([[1, 1, 1], [1, 1, 1], [1, 1, 1]]))
+    >>> (M.lower @ M.upper).toarray()
+    array([[2., 1., 1.],
+           [1., 2., 0.],
+           [1., 0., 2.]])
     """
-    return _with_fill(A, "ilu", "natural", fill_level, dict(options))
+    return _with_fill(A, "ilu", "natural", fill_level, dict(options), pattern)
 
 
-def ic(A: SparseMatrix, fill_level: int = 0,
+def ilut(A: SparseMatrix, drop_tol: float = 1e-4, fill_factor: float = 10.0,
+         **options: Unpack[IncompleteOptions]) -> IncompletePreconditioner:
+    """Threshold ILU, ILUT(p, tau), with SciPy's names for both parameters (`spilu`).
+
+    One thread of the host finds the pattern from A's values; rows are not exchanged, and
+    entries of A are never dropped.  Factors and :meth:`~IncompletePreconditioner.update`
+    are those of :func:`ilu` on that pattern, which stays.
+
+    Parameters
+    ----------
+    A : sparse matrix, n x n
+        As for :func:`ilu0`.
+    drop_tol : float
+        Drop fill smaller than this times the 2-norm of its row of A.
+    fill_factor : float
+        The factors have at most about this times the entries of A, in equal numbers left
+        and right of the diagonal of each row; at least 1.
+    **options
+        As for :func:`ilu0`.  The adjoint needs ``transpose=True``.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp, strata_solvers as strata
+    >>> A = sp.csr_array([[4.0, 1.0, 0.1], [1.0, 4.0, 0.0], [0.1, 0.0, 4.0]])
+    >>> strata.ilut(A, 0.1).report().fill_entries
+    0
+    >>> strata.ilut(A, 0.001).report().fill_entries
+    2
+    """
+    if not drop_tol >= 0:
+        raise OptionError("drop_tol", f"is {drop_tol!r}", "pass 0 or a positive number")
+    if not 1 <= fill_factor < np.inf:
+        raise OptionError("fill_factor", f"is {fill_factor!r}", "pass a number from 1 on")
+    matrix = _arrays.crs(A)
+    rows, entries = matrix.shape[0], int(matrix.indices.shape[0])
+    most = min(math.ceil((fill_factor - 1) * entries / max(1, 2 * rows)), rows)
+    return _incomplete(A, "ilut", "natural", bool(options.pop("transpose", False)),
+                       {"drop_tolerance": float(drop_tol), "fill_per_row": most, **options})
+
+
+def ildl(A: SparseMatrix, fill_level: int = 0, *, hermitian: bool = True,
+         pattern: SparseMatrix | None = None,
+         **options: Unpack[IncompleteOptions]) -> IncompletePreconditioner:
+    """Incomplete L D L^H of a Hermitian A that need not be definite, or with `hermitian`
+    False L D L^T of a symmetric one.
+
+    D is diagonal, and rows are not exchanged.  `lower` is L, and `upper` is D L^H.
+    ``report().positive_pivots`` and ``negative_pivots`` count D's signs.  Other arguments
+    and errors are those of :func:`ilu` and :func:`ic0`; the diagonal must be stored, and
+    may contain zeros if elimination changes them.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp, strata_solvers as strata
+    >>> report = strata.ildl(sp.csr_array([[1.0, 2.0], [2.0, 1.0]])).report()
+    >>> report.positive_pivots, report.negative_pivots
+    (1, 1)
+    """
+    return _with_fill(A, "ildl" if hermitian else "ildlt", "natural", fill_level,
+                      dict(options), pattern)
+
+
+def ic(A: SparseMatrix, fill_level: int = 0, *, pattern: SparseMatrix | None = None,
        **options: Unpack[IncompleteOptions]) -> IncompletePreconditioner:
     """Incomplete Cholesky factorisation with fill, IC(k), of a Hermitian A: arguments and
     result as for :func:`ilu`, `symmetry_tolerance` and errors as for :func:`ic0`."""
-    return _with_fill(A, "ic", "automatic", fill_level, dict(options))
+    return _with_fill(A, "ic", "automatic" if pattern is None else "natural", fill_level,
+                      dict(options), pattern)
 
 
 def _with_fill(A: Any, kind: str, order: str, fill_level: int,
-               options: dict[str, Any]) -> Any:
+               options: dict[str, Any], pattern: Any = None) -> Any:
     if isinstance(fill_level, bool) or not hasattr(fill_level, "__index__") or fill_level < 0:
         raise OptionError("fill_level", f"is {fill_level!r}",
                           "pass a whole number that is not negative")
     return _incomplete(A, kind, options.pop("order", order),
                        bool(options.pop("transpose", False)),
-                       {"fill_level": int(fill_level), **options})
+                       {"fill_level": int(fill_level), **options}, pattern)
 
 
 def _incomplete(A: Any, kind: str, order: str, transpose: bool,
-                options: dict[str, Any]) -> Any:
+                options: dict[str, Any], pattern: Any = None) -> Any:
     copy = options.pop("copy", None)
     defaults = {**plan_options, **_factor_options}
+    if kind == "ilut":
+        defaults.update(drop_tolerance=None, fill_per_row=None)
     del defaults["take_triangle"]
     if order not in ("natural", "automatic", "coloured"):
         raise OptionError("order", f"is {order!r}",
@@ -402,5 +498,6 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
     if order == "coloured" and (_for_natural_order(options) or transpose):
         raise OptionError(next(iter(_for_natural_order(options)), "transpose"),
                           "is none of order='coloured'", "ask for order='natural'")
+    of_fill = None if pattern is None else _arrays.crs(pattern, "pattern", copy=copy)
     return IncompletePreconditioner(_arrays.crs(A, copy=copy), kind, order, bool(transpose),
-                                    options, copy)
+                                    options, copy, of_fill)

@@ -133,6 +133,7 @@ class IncompleteOptions(PlanOptions, total=False):
     order: Order
     transpose: bool
     shift: float
+    shift_tries: int
     small_pivot_threshold: float
     precision: Precision
     enqueue_updates: bool

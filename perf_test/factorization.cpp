@@ -9,6 +9,7 @@
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
 #include <detail/Strata_PerfScalars.hpp>
+#include <detail/Strata_PerfValidation.hpp>
 
 namespace Strata {
 namespace PerfTest {
@@ -22,6 +23,9 @@ beside their peers.
 
   --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
   --gallery SPEC     a made matrix (see below); may be repeated
+  --families LIST, --systems TEXT, --per-family N, --scale FACTOR, --seed N
+                     matrices of the validation set, whole, each once: see
+                     strata_perf_validation
   --factorisation F  ilu0 (default) | ic0, for Hermitian matrices
   --diagonal D       dominant (default): the diagonal becomes the sum of the
                      moduli of the row's other entries plus one, where it is
@@ -33,6 +37,8 @@ beside their peers.
                      of ic0: cusparse_csric02_no_level,
                      cusparse_csric02_use_level
   --scalar S         float | double (default) | complex_float | complex_double
+  --max-seconds T    that a matrix may take; algorithms and phases that begin
+                     later are left out (default: no limit)
   --table FILE       write the final table as CSV too
 
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
@@ -45,7 +51,7 @@ or was wrong.
          "\n";
 }
 
-struct Options : CommonOptions {
+struct Options : ValidationOptions {
   FactorizationSettings settings;
 };
 
@@ -60,11 +66,18 @@ std::vector<std::string> available(FactorizationKind kind) {
 Options parse(int& argc, char** argv) {
   Options options;
   std::string algorithms;
+  bool has_set = false;
   for (const auto& [flag, value] :
        take_flags(argc, argv,
-                  with_flags({"--factorisation", "--diagonal", "--algorithms"},
+                  with_flags(with_flags({"--factorisation", "--diagonal",
+                                         "--algorithms", "--max-seconds"},
+                                        set_flags()),
                              common_flags()))) {
     if (take_common_flag(flag, value, options)) continue;
+    if (take_set_flag(flag, value, options)) {
+      has_set = true;
+      continue;
+    }
     if (flag == "--factorisation") {
       if (value != "ilu0" && value != "ic0")
         throw OptionError(flag, "'" + value + "' is not a factorisation",
@@ -76,6 +89,8 @@ Options parse(int& argc, char** argv) {
         throw OptionError(flag, "'" + value + "' is not a diagonal",
                           "use dominant or as_is");
       options.settings.dominant = value == "dominant";
+    } else if (flag == "--max-seconds") {
+      options.settings.max_seconds = real_number(flag, value, 1e-3, 1e9);
     } else {
       algorithms = value;
     }
@@ -83,13 +98,17 @@ Options parse(int& argc, char** argv) {
   options.algorithms = available(options.settings.kind);
   if (!algorithms.empty())
     options.algorithms = chosen_names(algorithms, options.algorithms);
+  if (has_set)
+    for (const auto& source : matrices_of(chosen_systems(options)))
+      options.matrices.push_back(source);
   require_matrix(options);
   return options;
 }
 
 Columns<FactorizationResult> columns() {
   using R = FactorizationResult;
-  return {{"matrix", "matrix", &R::matrix},
+  return {{"family", "", &R::family},
+          {"matrix", "matrix", &R::matrix},
           {"algorithm", "algorithm", &R::algorithm},
           {"scalar", "", &R::scalar},
           {"rows", "rows", &R::rows},

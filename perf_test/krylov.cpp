@@ -44,6 +44,8 @@ peers.
   --tolerance T      of the true residual relative to b; default 1e-8, float
                      1e-4. A solve that has not reached it goes on
   --max-iterations N of a solve (default 10000)
+  --max-seconds T    that a matrix may take; time steps and preconditioners that
+                     begin later are left out (default: no limit)
   --runs N           runs of all time steps that are timed (default 3), one
                      where it takes ten seconds
   --scalar S         float | double (default) | complex_float | complex_double
@@ -113,12 +115,13 @@ Options parse(int& argc, char** argv) {
   Options options;
   KrylovSettings& settings = options.settings;
   options.algorithms = available();
-  for (const auto& [flag, value] : take_flags(
-           argc, argv,
-           with_flags({"--values", "--shift", "--steps", "--method",
-                       "--restart", "--factorisation", "--preconditioners",
-                       "--tolerance", "--max-iterations", "--runs"},
-                      common_flags()))) {
+  for (const auto& [flag, value] :
+       take_flags(argc, argv,
+                  with_flags({"--values", "--shift", "--steps", "--method",
+                              "--restart", "--factorisation",
+                              "--preconditioners", "--tolerance",
+                              "--max-iterations", "--max-seconds", "--runs"},
+                             common_flags()))) {
     if (take_common_flag(flag, value, options)) {
       continue;
     } else if (flag == "--values") {
@@ -145,6 +148,8 @@ Options parse(int& argc, char** argv) {
       settings.tolerance = real_number(flag, value, 1e-300, 0.9);
     } else if (flag == "--max-iterations") {
       settings.max_iterations = whole_number(flag, value, 1, 100000000);
+    } else if (flag == "--max-seconds") {
+      settings.max_seconds = real_number(flag, value, 1e-3, 1e9);
     } else {
       settings.runs = whole_number(flag, value, 1, 1000);
     }

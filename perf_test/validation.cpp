@@ -112,15 +112,6 @@ void print_validation(std::ostream& out, const ValidationResult& r) {
 
 using Space = Kokkos::DefaultExecutionSpace;
 
-/// In the order of the set.
-std::vector<std::string> all_families() {
-  std::vector<std::string> names;
-  for (const auto& system : ValidationSet().systems)
-    if (std::find(names.begin(), names.end(), system.family) == names.end())
-      names.push_back(system.family);
-  return names;
-}
-
 std::string validation_usage() {
   std::string families;
   for (const auto& name : all_families()) {
@@ -166,23 +157,15 @@ ValidationOptions parse(int& argc, char** argv) {
   ValidationOptions options;
   for (const auto& [flag, value] :
        take_flags(argc, argv,
-                  {"--families", "--systems", "--per-family", "--scale",
-                   "--seed", "--scalar", "--milliseconds", "--rhs",
-                   "--candidates", "--accuracy", "--table"},
+                  with_flags({"--scalar", "--milliseconds", "--rhs",
+                              "--candidates", "--accuracy", "--table"},
+                             set_flags()),
                   {"--list"})) {
-    if (take_common_flag(flag, value, options)) continue;
+    if (take_common_flag(flag, value, options) ||
+        take_set_flag(flag, value, options))
+      continue;
     if (flag == "--list") {
       options.list = true;
-    } else if (flag == "--families") {
-      options.families = chosen_names(value, all_families(), flag, "family");
-    } else if (flag == "--systems") {
-      options.text = value;
-    } else if (flag == "--per-family") {
-      options.per_family = whole_number(flag, value, 1, 1000000);
-    } else if (flag == "--scale") {
-      options.scale = real_number(flag, value, 0.5, 2);
-    } else if (flag == "--seed") {
-      options.seed = whole_number(flag, value, 1, 1000000);
     } else if (flag == "--milliseconds") {
       options.milliseconds = real_number(flag, value, 1e-6, 1e9);
     } else if (flag == "--rhs") {

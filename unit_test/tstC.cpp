@@ -482,7 +482,8 @@ TYPED_TEST(C, FactorsAreThoseOfTheClass) {
   const int n = 120;
   for (const Form& form : all_forms())
     for (const strata_factors kind :
-         {STRATA_INCOMPLETE_CHOLESKY, STRATA_INCOMPLETE_LU}) {
+         {STRATA_INCOMPLETE_CHOLESKY, STRATA_INCOMPLETE_LU,
+          STRATA_INCOMPLETE_LDLH}) {
       const auto A = random_matrix<TypeParam>(
           n, kind == STRATA_INCOMPLETE_LU ? Shape::full : Shape::hermitian, 2);
       const int level = random_int(0, 2);
@@ -1082,8 +1083,8 @@ TEST_F(Handles, SizesAndNumbersAreChecked) {
       STRATA_ERROR_OPTION, "diag: is -1");
   strata_factorization new_factors;
   EXPECT_FAILS(
-      strata_factorization_create(&new_factors, matrix, 2, nullptr, nullptr),
-      STRATA_ERROR_OPTION, "kind: is 2");
+      strata_factorization_create(&new_factors, matrix, 4, nullptr, nullptr),
+      STRATA_ERROR_OPTION, "kind: is 4");
   strata_krylov new_krylov;
   EXPECT_FAILS(strata_krylov_create(&new_krylov, matrix, 3, nullptr, nullptr),
                STRATA_ERROR_OPTION, "method: is 3");

@@ -23,11 +23,13 @@ struct FactorizationSettings {
   /// The diagonal becomes the sum of the moduli of the row's other entries plus
   /// one, else it stays as it is.
   bool dominant = true;
+  double max_seconds = INFINITY;  ///< see MatrixRunner
 };
 
 /// An incomplete factorisation. Times in microseconds, NaN where there is none;
 /// the relative error is FactorErrors::relative.
 struct FactorizationResult : PerfResult {
+  std::string family() const { return source->family; }
   std::int64_t levels = 0;   ///< level sets of the lower triangle
   double analysis_us = NAN;  ///< of the pattern, for the numeric phase
   double numeric_us = NAN;   ///< factors of new values on that pattern

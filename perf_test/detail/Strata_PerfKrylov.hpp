@@ -30,6 +30,7 @@ struct KrylovSettings {
   double shift = 0.01;
   double tolerance = 0;  ///< of the true residual; 0: that of the scalar
   int steps = 20, runs = 3, restart = 30, max_iterations = 10000;
+  double max_seconds = INFINITY;  ///< see MatrixRunner
 };
 
 /// One preconditioner on one matrix, all time steps together. Times in

@@ -7,6 +7,7 @@
 #include <Strata_TriangularOptions.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct MatrixSource {
   bool is_file;      ///< a Matrix Market file, else a gallery name
   std::string spec;  ///< path or gallery name as given
   std::string name;  ///< file stem or gallery name: the benchmark's <matrix>
+  // Of a gallery matrix of the validation set.
+  std::string family = {};
+  GalleryOrder order = GalleryOrder::natural;
+  std::uint64_t seed = 1;
 };
 
 /// What the command lines of all programs have.

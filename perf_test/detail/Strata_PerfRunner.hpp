@@ -4,6 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <chrono>
+#include <cmath>
 #include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfResult.hpp>
 #include <exception>
@@ -50,6 +52,7 @@ class MatrixRunner : public PerfRunner<Result> {
       return this->give_up(state, Outcome::bad_input, error.what(), result);
     }
     try {
+      require_time();
       measure(state, result);
     } catch (const EndedBadly& error) {
       this->give_up(state, error.outcome, error.what(), result);
@@ -60,6 +63,15 @@ class MatrixRunner : public PerfRunner<Result> {
   }
 
  protected:
+  /// @param max_seconds  that a matrix may take, all algorithms together
+  explicit MatrixRunner(double max_seconds = INFINITY)
+      : max_seconds_(max_seconds) {}
+  /// Between phases of a measurement. @throws EndedBadly if time is up
+  void require_time() const {
+    const std::chrono::duration<double> spent = Clock::now() - begin_;
+    if (spent.count() > max_seconds_)
+      throw EndedBadly("--max-seconds are over", Outcome::left_out);
+  }
   virtual std::unique_ptr<Problem> load(const MatrixSource& source) = 0;
   /// Releases what refers to the matrix.
   virtual void forget_algorithm() {}
@@ -68,11 +80,14 @@ class MatrixRunner : public PerfRunner<Result> {
   std::unique_ptr<Problem> problem_;  ///< none where it can't be loaded
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void take(const MatrixSource& source) {
     if (source_ != &source) {
       forget_algorithm();
       problem_.reset();
       source_ = &source;
+      begin_ = Clock::now();
       try {
         problem_ = load(source);
       } catch (const std::exception& error) {
@@ -82,6 +97,8 @@ class MatrixRunner : public PerfRunner<Result> {
     if (!problem_) throw std::runtime_error(input_error_);
   }
 
+  double max_seconds_;
+  Clock::time_point begin_;  // of the matrix
   const MatrixSource* source_ = nullptr;
   std::string input_error_;
 };

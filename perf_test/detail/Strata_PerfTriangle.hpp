@@ -34,8 +34,10 @@ std::int64_t count_levels(const Matrix& A, const TriangleInput& input) {
 template <class Matrix>
 Matrix load_whole_matrix(const typename Matrix::execution_space& exec,
                          const MatrixSource& source) {
-  return source.is_file ? read_matrix_market<Matrix>(source.spec)
-                        : gallery<Matrix>(exec, source.spec);
+  return source.is_file
+             ? read_matrix_market<Matrix>(source.spec)
+             : reordered(exec, gallery<Matrix>(exec, source.spec, source.seed),
+                         source.order, source.seed);
 }
 
 /// Which diagonal entries complete_diagonal puts in.

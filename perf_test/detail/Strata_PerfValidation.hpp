@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfResult.hpp>
 #include <detail/Strata_PerfValidationSystems.hpp>
@@ -116,6 +117,53 @@ inline std::vector<ValidationSystem> chosen_systems(
         system.name().find(options.text) != std::string::npos)
       chosen.push_back(system);
   return chosen;
+}
+
+/// In the order of the set.
+inline std::vector<std::string> all_families() {
+  std::vector<std::string> names;
+  for (const auto& system : ValidationSet().systems)
+    if (std::find(names.begin(), names.end(), system.family) == names.end())
+      names.push_back(system.family);
+  return names;
+}
+
+/// Flags that choose systems of the set.
+inline const std::vector<std::string>& set_flags() {
+  static const std::vector<std::string> names{
+      "--families", "--systems", "--per-family", "--scale", "--seed"};
+  return names;
+}
+/// Whether `flag` is one of them; then `options` has its value.
+inline bool take_set_flag(const std::string& flag, const std::string& value,
+                          ValidationOptions& options) {
+  if (flag == "--families")
+    options.families = chosen_names(value, all_families(), flag, "family");
+  else if (flag == "--systems")
+    options.text = value;
+  else if (flag == "--per-family")
+    options.per_family = whole_number(flag, value, 1, 1000000);
+  else if (flag == "--scale")
+    options.scale = real_number(flag, value, 0.5, 2);
+  else if (flag == "--seed")
+    options.seed = whole_number(flag, value, 1, 1000000);
+  else
+    return false;
+  return true;
+}
+/// The whole matrices of these systems, each once.
+inline std::vector<MatrixSource> matrices_of(
+    std::vector<ValidationSystem> systems) {
+  std::vector<MatrixSource> made;
+  for (auto& system : systems) {
+    system.factor = Factor::lower;
+    const std::string name = system.name();
+    if (std::none_of(made.begin(), made.end(),
+                     [&](const auto& other) { return other.name == name; }))
+      made.push_back({false, system.matrix, name, system.family, system.order,
+                      system.seed});
+  }
+  return made;
 }
 
 /// Measures systems of one scalar type.

@@ -113,7 +113,9 @@ template <class Scalar>
 class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
  public:
   explicit Runner(const FactorizationSettings& settings)
-      : settings_(settings) {}
+      : MatrixRunner<FactorizationResult, FactorProblem<Scalar>>(
+            settings.max_seconds),
+        settings_(settings) {}
 
  private:
   using MatrixRunner<FactorizationResult, FactorProblem<Scalar>>::problem_;
@@ -151,6 +153,7 @@ class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
                        ? make_own_factorizer(result.algorithm, *problem_)
                        : make_peer_factorizer(result.algorithm, *problem_);
       verify();
+      this->require_time();
       take_times();
     }
     result = known_;
@@ -213,6 +216,7 @@ class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
       return 1e6 * median_seconds_after(exec_, prepare, work);
     };
     known_.ready_us = median_us(nothing, [&] { algorithm.make_ready(); });
+    this->require_time();
     known_.new_values_us =
         median_us(nothing, [&] { algorithm.update_values(next_values()); });
     algorithm.update_values(problem_->matrix);
@@ -222,6 +226,7 @@ class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
                                   for (int i = 0; i < batch; ++i) apply();
                                 }) /
                       batch;
+    this->require_time();
     known_.analysis_us = median_us(nothing, [&] { algorithm.analyse(); });
     if (algorithm.is_in_place())
       known_.numeric_in_place_us =

@@ -155,7 +155,9 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
 
  public:
   explicit Runner(const KrylovSettings& settings)
-      : settings_(settings),
+      : MatrixRunner<KrylovPerfResult, StepProblem<Scalar>>(
+            settings.max_seconds),
+        settings_(settings),
         tolerance_(settings.tolerance > 0 ? settings.tolerance
                    : narrow               ? 1e-4
                                           : 1e-8) {}
@@ -247,6 +249,7 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
     const Plugged<Scalar> plugged{&M};
     Steps sum;
     for (int step = 0; step < settings_.steps; ++step) {
+      this->require_time();
       set_step(step);
       Kokkos::deep_copy(exec_, x, Scalar(0));
       Solved solved;

@@ -223,6 +223,13 @@ def run_factorization():
         assert row["outcome"] in ("right", "wrong", "failed"), row
     check(measure("--gallery", "grid2d:12", "--diagonal", "as_is", "--algorithms", "strata"),
           "grid2d:12", ("strata",), rows=144, nnz=672, levels=23)
+    # Matrices of the validation set, each once, and a limit that only the first one keeps.
+    ran = measure("--families", "grid2d,circuit", "--per-family", 1, "--algorithms", "strata")
+    all_right(ran.rows)
+    assert [(row["family"], row["matrix"]) for row in ran.rows] == [
+        ("grid2d", "grid2d:45"), ("circuit", "circuit:3300")], ran.rows
+    ran = measure("--gallery", "grid2d:12", "--max-seconds", 0.001)
+    assert {row["outcome"] for row in ran.rows} == {"left_out"}, ran.rows
     # Incomplete Cholesky. Levels of the cube are its diagonal planes.
     ran = measure("--gallery", "poisson:6", "--matrix", small_matrix(), "--factorisation", "ic0")
     check(ran, "poisson:6", ("strata", "serial"), rows=216, nnz=1296, levels=16)

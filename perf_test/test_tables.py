@@ -98,6 +98,21 @@ def sptrsv():
         "in the geometric mean of 2 matrices")
 
 
+def factorization():
+    header = "family,matrix,algorithm,rows,numeric_us,ready_us,new_values_us,apply_us,outcome"
+    summary = ("summarise", "factorization")
+    lines = ("f,a,strata,9,2,4,4,1,right", "f,a,cusparse_x,9,6,2,4,2,right",
+             "f,a,cusparse_y,9,4,8,4,8,right", "g,b,strata,9,1,4,4,1,right",
+             "g,b,cusparse_x,9,8,2,4,2,right", "g,b,cusparse_y,9,1,9,9,9,wrong")
+    has(script(*summary, write("known.csv", header, *lines)),
+        "| numeric | 2 | 4 | 2 | 2 | 2 | 2 | 8 | 8 | 8 | 8 |", "| ready | 2 | 1 | 0.5 |",
+        "| f | 1 | 2 | 2 | 2 | 2 |", "| g | 1 | 8 | 8 | 0.5 | 0.5 |",
+        "| a | 9 | 2 | 2 | 1 | 8 |\n| b | 9 | 8 | 0.5 | 1 | 2 |")
+    refused(r"not right: c \(left_out\)", *summary,
+            write("late.csv", header, *lines, "f,c,strata,9,,,,,left_out"))
+    refused("no matrix", *summary, "--peer", "kokkos", write("known.csv", header, *lines))
+
+
 def validation():
     header = ("family,system,scalar,rows,nnz,levels,longest_row,merged_levels,chosen,"
               "solve_us,a_us,a_merged_levels,a_timing,b_us,b_merged_levels,b_timing,"

@@ -18,19 +18,16 @@ struct HasImplementation<IlutPatternTag> : std::true_type {};
 
 /// @throws OptionError
 inline void check_ilut_options(const IlutOptions& options) {
-  const auto require = [](bool good, const char* name, const std::string& value,
-                          const char* remedy) {
-    if (!good) throw OptionError(name, "is " + value, remedy);
-  };
-  require(options.drop_tolerance >= 0, "drop_tolerance",
-          std::to_string(options.drop_tolerance),
-          "pass 0 or a positive number");
-  require(options.fill_per_row >= 0, "fill_per_row",
-          std::to_string(options.fill_per_row), "pass 0 or a positive number");
-  require(
-      options.small_pivot_threshold >= 0 && options.small_pivot_threshold <= 1,
-      "small_pivot_threshold", std::to_string(options.small_pivot_threshold),
-      "pass a number from 0 to 1");
+  const double threshold = options.small_pivot_threshold;
+  const char* const bad = !(options.drop_tolerance >= 0) ? "drop_tolerance"
+                          : options.fill_per_row < 0     ? "fill_per_row"
+                          : !(threshold >= 0 && threshold <= 1)
+                              ? "small_pivot_threshold"
+                              : nullptr;
+  if (bad)
+    throw OptionError(bad, "is out of range",
+                      "pass 0 or a positive number, as small_pivot_threshold "
+                      "one of up to 1");
 }
 
 template <class Scalar, class ExecutionSpace>

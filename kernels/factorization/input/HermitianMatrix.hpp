@@ -159,14 +159,10 @@ template <class Scalar, class ExecutionSpace>
   }
   throw NotHermitianError(
       "A", problem,
-      check.conjugates
-          ? "store both triangles of a Hermitian matrix, raise "
-            "symmetry_tolerance "
-            "(with infinity the upper triangle alone is read), or use "
-            "incomplete LU in the natural order"
-          : "store both triangles of a symmetric matrix, raise "
-            "symmetry_tolerance (with infinity the upper triangle alone is "
-            "read), or use incomplete LU",
+      std::string("store both triangles of a ") +
+          (check.conjugates ? "Hermitian" : "symmetric") +
+          " matrix, raise symmetry_tolerance (with infinity the upper triangle "
+          "alone is read), or use incomplete LU in the natural order",
       row);
 }
 

@@ -16,26 +16,19 @@
 namespace Strata {
 namespace Detail {
 
+/// The first entry of `of` that `in` lacks, or whose mirror image `in` lacks.
 template <class Scalar>
-KOKKOS_INLINE_FUNCTION bool has_entry(const CrsArrays<Scalar>& A,
-                                      std::int64_t row, std::int64_t column) {
-  const std::int64_t at = first_entry_from(A, row, column);
-  return at < A.row_map(row + 1) && A.entries(at) == column;
-}
-
-/// The first row of `of` with an entry that `in` lacks, or whose mirror image
-/// `in` lacks.
-template <class Scalar>
-struct FindLackingRow {
+struct FindLackingEntry {
   CrsArrays<Scalar> of, in;
   bool mirrored;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
                                          std::int64_t& first) const {
     const std::int64_t end = of.row_map(row + 1);
-    for (std::int64_t k = of.row_map(row); k < end && row < first; ++k) {
-      const std::int64_t column = of.entries(k);
-      if (!(mirrored ? has_entry(in, column, row) : has_entry(in, row, column)))
-        first = row;
+    for (std::int64_t k = of.row_map(row); k < end && k < first; ++k) {
+      const std::int64_t i = mirrored ? of.entries(k) : row,
+                         j = mirrored ? row : of.entries(k),
+                         at = first_entry_from(in, i, j);
+      if (at == in.row_map(i + 1) || in.entries(at) != j) first = k;
     }
   }
 };
@@ -45,34 +38,24 @@ template <class Scalar, class ExecutionSpace>
 void require_entries(const ExecutionSpace& exec, const CrsArrays<Scalar>& of,
                      const CrsArrays<Scalar>& in, bool mirrored) {
   using Memory = typename ExecutionSpace::memory_space;
-  const std::int64_t row =
+  const std::int64_t k =
       find_first("Strata::GivenPattern::require_entries", exec, 0, of.rows(),
-                 FindLackingRow<Scalar>{of, in, mirrored});
-  if (row == no_fault) return;
-  const auto columns_of = [](const CrsArrays<Scalar>& A, std::int64_t i) {
-    const auto range = A.row_map.template fetch<Memory>(i, i + 2);
-    return A.entries.template fetch<Memory>(range[0], range[1]);
-  };
-  const auto has = [&](std::int64_t i, std::int64_t j) {
-    const auto columns = columns_of(in, i);
-    return std::binary_search(columns.begin(), columns.end(), j);
-  };
-  const auto columns = columns_of(of, row);
-  const auto lacking =
-      std::find_if(columns.begin(), columns.end(), [&](std::int64_t column) {
-        return !(mirrored ? has(column, row) : has(row, column));
-      });
-  const std::string of_row = std::to_string(row),
-                    column = std::to_string(*lacking);
-  if (mirrored)
-    throw PatternMismatchError(
-        "pattern",
-        "has an entry (" + of_row + ", " + column +
-            ") without its mirror image, and the factors are symmetric",
-        "pass the pattern of L + L^T, or use incomplete LU", row, column);
+                 FindLackingEntry<Scalar>{of, in, mirrored});
+  if (k == no_fault) return;
+  const auto row_map = of.row_map.template fetch<Memory>(0, of.rows() + 1);
+  const std::int64_t row =
+      std::upper_bound(row_map.begin(), row_map.end(), k) - row_map.begin() - 1;
+  const std::string in_row = " in row " + std::to_string(row),
+                    column =
+                        std::to_string(of.entries.template fetch<Memory>(k));
   throw PatternMismatchError(
-      "pattern", "lacks A's entry in row " + of_row + " and column " + column,
-      "pass the pattern of L + U, which contains that of A", row, column);
+      "pattern",
+      mirrored ? "lacks the mirror image of the entry" + in_row +
+                     " and column " + column + ", and factors are symmetric"
+               : "lacks A's entry" + in_row + " and column " + column,
+      mirrored ? "pass the pattern of L + L^T, or use incomplete LU"
+               : "pass the pattern of L + U, which contains that of A",
+      row, column);
 }
 
 /// Waits for `exec`.

@@ -27,7 +27,7 @@ class IlutRows {
   IlutRows(std::int64_t rows, double drop_tolerance, int fill_per_row,
            double small_pivot_threshold)
       : drop_tolerance_(drop_tolerance),
-        fill_per_row_(static_cast<std::size_t>(fill_per_row)),
+        fill_per_row_(fill_per_row),
         threshold_(small_pivot_threshold),
         row_map_{0},
         value_(static_cast<std::size_t>(rows)),
@@ -39,36 +39,29 @@ class IlutRows {
            std::int64_t count) {
     const auto row = static_cast<int>(row_map_.size() - 1);
     const double least = drop_tolerance_ * scatter(row, columns, values, count);
-    left_.clear();
+    kept_.clear();
     while (!waiting_.empty()) {
       std::pop_heap(waiting_.begin(), waiting_.end(), std::greater<int>());
       const int k = waiting_.back();
       waiting_.pop_back();
       const double size = modulus(value_[k]);
       if (mark_[k] == mark_fill && !(size >= least)) continue;
-      left_.push_back({k, value_[k] / values_[upper_begin_[k]], size,
+      kept_.push_back({k, value_[k] / values_[upper_begin_[k]], size,
                        mark_[k] == mark_of_a});
-      subtract(row, k, left_.back().value);
+      subtract(row, k, kept_.back().value);
     }
-    right_.clear();
+    store(row, kept_);
+    upper_begin_.push_back(static_cast<std::int64_t>(columns_.size()));
+    kept_.assign(1, {row, pivot_of(row), 0, true});
     for (const int column : right_columns_) {
       const double size = modulus(value_[column]);
-      if (column == row || (mark_[column] == mark_fill && !(size >= least)))
-        continue;
-      right_.push_back(
-          {column, value_[column], size, mark_[column] == mark_of_a});
+      if (column != row && (mark_[column] == mark_of_a || size >= least))
+        kept_.push_back(
+            {column, value_[column], size, mark_[column] == mark_of_a});
     }
-    const Scalar pivot = pivot_of(row);
-    for (const int column : touched_) mark_[column] = mark_none;
-    keep_largest(left_);
-    keep_largest(right_);
-    store(left_);
-    upper_begin_.push_back(static_cast<std::int64_t>(columns_.size()));
-    columns_.push_back(row);
-    values_.push_back(pivot);
-    store(right_);
+    store(row, kept_);
     row_map_.push_back(static_cast<std::int64_t>(columns_.size()));
-    require_finite(row);
+    for (const int column : touched_) mark_[column] = mark_none;
   }
 
   const std::vector<std::int64_t>& row_map() const { return row_map_; }
@@ -129,36 +122,32 @@ class IlutRows {
     return pivot;
   }
   /// All entries of A, and the largest of the others.
-  void keep_largest(std::vector<Entry>& entries) const {
+  /// @throws FactorizationError
+  void store(int row, std::vector<Entry>& entries) {
     const auto fill =
         std::partition(entries.begin(), entries.end(),
                        [](const Entry& entry) { return entry.of_a; });
-    if (static_cast<std::size_t>(entries.end() - fill) > fill_per_row_) {
-      const auto last = fill + static_cast<std::ptrdiff_t>(fill_per_row_);
+    const auto most = static_cast<std::ptrdiff_t>(fill_per_row_);
+    if (entries.end() - fill > most) {
       std::nth_element(
-          fill, last, entries.end(), [](const Entry& a, const Entry& b) {
+          fill, fill + most, entries.end(), [](const Entry& a, const Entry& b) {
             return a.size != b.size ? a.size > b.size : a.column < b.column;
           });
-      entries.erase(last, entries.end());
+      entries.erase(fill + most, entries.end());
     }
     std::sort(
         entries.begin(), entries.end(),
         [](const Entry& a, const Entry& b) { return a.column < b.column; });
-  }
-  void store(const std::vector<Entry>& entries) {
     for (const Entry& entry : entries) {
+      if (!is_finite(entry.value))
+        raise_factor_fault(factor_fault(row, factor_not_finite));
       columns_.push_back(entry.column);
       values_.push_back(entry.value);
     }
   }
-  void require_finite(int row) const {
-    for (auto at = row_map_[row]; at < row_map_[row + 1]; ++at)
-      if (!is_finite(values_[at]))
-        raise_factor_fault(factor_fault(row, factor_not_finite));
-  }
 
   double drop_tolerance_;
-  std::size_t fill_per_row_;
+  int fill_per_row_;
   double threshold_;
   double largest_ = 0;  // modulus of the row of A
   std::vector<std::int64_t> row_map_, upper_begin_;
@@ -168,7 +157,7 @@ class IlutRows {
   std::vector<Scalar> value_;
   std::vector<Mark> mark_;
   std::vector<int> touched_, right_columns_, waiting_;
-  std::vector<Entry> left_, right_;
+  std::vector<Entry> kept_;
 };
 
 }  // namespace Detail

@@ -3,7 +3,7 @@
 """What scripts/summarise and scripts/plot say of tables whose numbers are known, of tables
 that were just measured, and of those that README.md and docs/benchmarks.md quote.
 
-  test_tables.py FOLDER WORK_DIR SCRIPTS sptrsv|validation|plots
+  test_tables.py FOLDER WORK_DIR SCRIPTS sptrsv|factorization|validation|plots
 
 FOLDER has the benchmarks."""
 import os
@@ -265,4 +265,5 @@ def plots():
 
 shutil.rmtree(WORK, ignore_errors=True)
 os.makedirs(WORK)
-{"sptrsv": sptrsv, "validation": validation, "plots": plots}[WHAT]()
+{"sptrsv": sptrsv, "factorization": factorization, "validation": validation,
+ "plots": plots}[WHAT]()

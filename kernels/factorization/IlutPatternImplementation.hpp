@@ -50,8 +50,7 @@ void IlutPattern<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
                           values.data(), values.size()),
                       Kokkos::View<const Scalar*, Memory, Unmanaged>(
                           A.values, values.size()));
-    IlutRows<Scalar> factors(rows, options.drop_tolerance, options.fill_per_row,
-                             options.small_pivot_threshold);
+    IlutRows<Scalar> factors(rows, options);
     for (std::int64_t i = 0; i < rows; ++i)
       factors.add(columns.data() + row_map[i], values.data() + row_map[i],
                   row_map[i + 1] - row_map[i]);

@@ -14,9 +14,8 @@ struct IlutOptions {
   /// A fill entry is dropped if its modulus, before a division by the pivot, is
   /// less than this times the 2-norm of the row of A. 0 or more.
   double drop_tolerance = 1e-4;
-  /// Of the fill entries that are left, a row keeps as many left of its
-  /// diagonal, and as many right of it: those of the largest modulus. 0 or
-  /// more.
+  /// Of the others a row keeps the largest, as many left of its diagonal, and
+  /// as many right of it. 0 or more.
   int fill_per_row = 10;
   /// See IncompleteFactorizationOptions.
   double small_pivot_threshold = 0;
@@ -27,11 +26,9 @@ namespace Detail {
 /// For ExpectCompiled.
 struct IlutPatternTag;
 
-/// See ilut_pattern; in kernels/factorization/IlutPatternImplementation.hpp.
+/// In kernels/factorization/IlutPatternImplementation.hpp.
 template <class Scalar, class ExecutionSpace>
-class IlutPattern {
- public:
-  /// Checks A, makes the matrix in `made` and waits for `exec`.
+struct IlutPattern {
   static void make(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                    const IlutOptions& options, NewMatrix<Scalar>& made);
 };
@@ -45,18 +42,14 @@ class IlutPattern {
 ///
 /// Entries of A are never dropped, unlike Saad's, so that the graph of the
 /// result is a pattern for IncompleteFactorization, which factorises A's and
-/// other values on it on the device. These factors fit A better than those of
-/// ILUT: they keep what ILUT drops in the pattern's places. `fill_per_row` 0
-/// gives ILU(0).
+/// other values on it on the device.
 ///
 /// One thread of the host eliminates the rows in their order, whatever the
 /// execution space: which entries a row has depends on the values of all rows
 /// that it is reduced by, so that no levels are known in advance. Cost: for
-/// each entry left of a diagonal, dropped ones included, a pass over a row of
-/// U, and a heap of columns. Memory on the host: A, the result, and 16 bytes
-/// and a value per row.
-///
-/// Waits for `exec`. A is not changed.
+/// each entry of L, those above `fill_per_row` included, a pass over a row of
+/// U, and a heap of columns. Memory on the host: A with columns of 64 bits, the
+/// result, and 9 bytes and a value per row. Waits for `exec`.
 /// Raises OptionError, NotSquareError, SizeMismatchError, RowMapError,
 /// ColumnRangeError, UnsortedRowError, DuplicateEntryError,
 /// MissingDiagonalError, FactorizationError for a pivot that becomes zero or a

@@ -115,10 +115,10 @@ class IncompleteFactorization {
   /// the incomplete factors with (L U)_ij = a_ij on it (see ilut_pattern()).
   ///
   /// @param pattern  the graph of a KokkosSparse::CrsMatrix, or any object with
-  ///   views `row_map` and `entries`, in the order of rows and columns in which
-  ///   elimination proceeds. Rows are sorted, and contain those of A and the
-  ///   diagonal. For symmetric factors, that of L + L^T. Not referred to
-  ///   afterwards.
+  ///   views `row_map` and `entries`. Its rows and columns are in the order in
+  ///   which elimination proceeds: of a permuted matrix, in that of the
+  ///   permuted one. Rows are sorted, and contain those of A and the diagonal.
+  ///   For symmetric factors, that of L + L^T. Not referred to afterwards.
   /// For incomplete LU, A need not store its diagonal. A stored diagonal entry
   /// may be zero. The report has growth and the smallest pivot; an
   /// update_values finds them, too, in four passes over A and the factors.

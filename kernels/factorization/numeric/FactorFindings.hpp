@@ -4,8 +4,7 @@
 
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <core/matrix/CrsArrays.hpp>
-#include <core/scalar/Modulus.hpp>
-#include <core/scalar/RealPart.hpp>
+#include <kernels/factorization/numeric/SmallPivots.hpp>
 
 // Fill in a FactorizationFindings. All wait for `exec`.
 
@@ -45,12 +44,7 @@ template <class Scalar>
 struct FindGrowth {
   CrsArrays<Scalar> A, U;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, double& most) const {
-    double largest = 0;
-    const std::int64_t end = A.row_map(row + 1);
-    for (std::int64_t k = A.row_map(row); k < end; ++k) {
-      const double size = modulus(A.values[k]);
-      if (size > largest) largest = size;
-    }
+    double largest = largest_of_row(A, row);
     if (U.values) largest = -modulus(U.values[U.row_map(row)]) / largest;
     if (largest > most) most = largest;
   }

@@ -83,6 +83,17 @@ struct SmallPivots {
   }
 };
 
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION RealOf<Scalar> largest_of_row(const CrsArrays<Scalar>& A,
+                                                     std::int64_t row) {
+  RealOf<Scalar> largest(0);
+  const std::int64_t end = A.row_map(row + 1);
+  for (std::int64_t k = A.row_map(row); k < end; ++k) {
+    const RealOf<Scalar> size = modulus(A.values[k]);
+    if (size > largest) largest = size;
+  }
+  return largest;
+}
 /// `threshold` times the largest modulus of each row; resets what was found.
 template <class Scalar>
 struct FindLeastPivots {
@@ -91,13 +102,7 @@ struct FindLeastPivots {
   RealOf<Scalar>* least;
   std::int64_t* found;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    RealOf<Scalar> largest(0);
-    const std::int64_t end = A.row_map(row + 1);
-    for (std::int64_t k = A.row_map(row); k < end; ++k) {
-      const RealOf<Scalar> size = modulus(A.values[k]);
-      if (size > largest) largest = size;
-    }
-    least[row] = threshold * largest;
+    least[row] = threshold * largest_of_row(A, row);
     if (row == 0) found[0] = found[1] = 0;
   }
 };

@@ -2,12 +2,15 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_SYMBOLIC_ILUT_ROWS_HPP
 #define STRATA_KERNELS_FACTORIZATION_SYMBOLIC_ILUT_ROWS_HPP
 
+#include <Strata_IlutPattern.hpp>
 #include <algorithm>
 #include <cmath>
 #include <core/scalar/Modulus.hpp>
 #include <functional>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
+#include <limits>
+#include <queue>
 #include <vector>
 
 namespace Strata {
@@ -17,18 +20,8 @@ namespace Detail {
 template <class Scalar>
 class IlutRows {
  public:
-  struct Entry {
-    int column;
-    Scalar value;  // of L, or of U
-    double size;   // the modulus that is compared, before a division
-    bool of_a;
-  };
-
-  IlutRows(std::int64_t rows, double drop_tolerance, int fill_per_row,
-           double small_pivot_threshold)
-      : drop_tolerance_(drop_tolerance),
-        fill_per_row_(fill_per_row),
-        threshold_(small_pivot_threshold),
+  IlutRows(std::int64_t rows, const IlutOptions& options)
+      : options_(options),
         row_map_{0},
         value_(static_cast<std::size_t>(rows)),
         mark_(static_cast<std::size_t>(rows), mark_none) {}
@@ -38,30 +31,32 @@ class IlutRows {
   void add(const std::int64_t* columns, const Scalar* values,
            std::int64_t count) {
     const auto row = static_cast<int>(row_map_.size() - 1);
-    const double least = drop_tolerance_ * scatter(row, columns, values, count);
-    kept_.clear();
+    double norm = 0, largest = 0;
+    touched_.clear();
+    for (std::int64_t k = 0; k < count; ++k) {
+      touch(row, static_cast<int>(columns[k]), mark_of_a);
+      value_[columns[k]] = values[k];
+      norm = std::hypot(norm, double(modulus(values[k])));
+      largest = std::max(largest, double(modulus(values[k])));
+    }
+    const double least = options_.drop_tolerance * norm;
     while (!waiting_.empty()) {
-      std::pop_heap(waiting_.begin(), waiting_.end(), std::greater<int>());
-      const int k = waiting_.back();
-      waiting_.pop_back();
-      const double size = modulus(value_[k]);
-      if (mark_[k] == mark_fill && !(size >= least)) continue;
-      kept_.push_back({k, value_[k] / values_[upper_begin_[k]], size,
-                       mark_[k] == mark_of_a});
-      subtract(row, k, kept_.back().value);
+      const int k = waiting_.top();
+      waiting_.pop();
+      if (!(size_of(k) >= least)) continue;
+      kept_.push_back({k, value_[k] / values_[upper_begin_[k]], size_of(k)});
+      subtract(row, kept_.back().value, k);
     }
-    store(row, kept_);
+    store(row);
     upper_begin_.push_back(static_cast<std::int64_t>(columns_.size()));
-    kept_.assign(1, {row, pivot_of(row), 0, true});
-    for (const int column : right_columns_) {
-      const double size = modulus(value_[column]);
-      if (column != row && (mark_[column] == mark_of_a || size >= least))
-        kept_.push_back(
-            {column, value_[column], size, mark_[column] == mark_of_a});
+    value_[row] = pivot_of(row, largest);
+    for (const int column : touched_) {
+      if (column >= row && size_of(column) >= least)
+        kept_.push_back({column, value_[column], size_of(column)});
+      mark_[column] = mark_none;
     }
-    store(row, kept_);
+    store(row);
     row_map_.push_back(static_cast<std::int64_t>(columns_.size()));
-    for (const int column : touched_) mark_[column] = mark_none;
   }
 
   const std::vector<std::int64_t>& row_map() const { return row_map_; }
@@ -69,51 +64,37 @@ class IlutRows {
   const std::vector<Scalar>& values() const { return values_; }
 
  private:
+  struct Entry {
+    int column;
+    Scalar value;
+    double size;
+  };
   enum Mark : char { mark_none, mark_of_a, mark_fill };
 
-  /// A row of A into the work arrays. @returns its 2-norm
-  double scatter(int row, const std::int64_t* columns, const Scalar* values,
-                 std::int64_t count) {
-    touched_.clear();
-    right_columns_.clear();
-    waiting_.clear();
-    largest_ = 0;
-    for (std::int64_t k = 0; k < count; ++k) {
-      touch(row, static_cast<int>(columns[k]), mark_of_a);
-      value_[columns[k]] = values[k];
-      largest_ = std::max(largest_, double(modulus(values[k])));
-    }
-    if (!(largest_ > 0)) return 0;
-    double sum = 0;
-    for (std::int64_t k = 0; k < count; ++k) {
-      const double part = double(modulus(values[k])) / largest_;
-      sum += part * part;
-    }
-    return largest_ * std::sqrt(sum);
-  }
   void touch(int row, int column, Mark mark) {
     mark_[column] = mark;
     value_[column] = Scalar(0);
     touched_.push_back(column);
-    if (column >= row) {
-      right_columns_.push_back(column);
-    } else {
-      waiting_.push_back(column);
-      std::push_heap(waiting_.begin(), waiting_.end(), std::greater<int>());
-    }
+    if (column < row) waiting_.push(column);
+  }
+  /// Of an entry of the row, before a division: those of A are never dropped.
+  double size_of(int column) const {
+    return mark_[column] == mark_of_a ? std::numeric_limits<double>::infinity()
+                                      : double(modulus(value_[column]));
   }
   /// `factor` times row k of U, without its diagonal.
-  void subtract(int row, int k, const Scalar& factor) {
+  void subtract(int row, Scalar factor, int k) {
     for (auto at = upper_begin_[k] + 1; at < row_map_[k + 1]; ++at) {
       const int column = columns_[at];
       if (mark_[column] == mark_none) touch(row, column, mark_fill);
       value_[column] -= factor * values_[at];
     }
   }
-  Scalar pivot_of(int row) const {
+  Scalar pivot_of(int row, double largest) const {
     const Scalar pivot = value_[row];
-    if (threshold_ > 0) {
-      const auto least = static_cast<RealOf<Scalar>>(threshold_ * largest_);
+    const double threshold = options_.small_pivot_threshold;
+    if (threshold > 0) {
+      const auto least = static_cast<RealOf<Scalar>>(threshold * largest);
       std::int64_t found[2] = {0, 0};
       return SmallPivots<Scalar>{&least, false, found}.replaced(0, pivot);
     }
@@ -121,43 +102,44 @@ class IlutRows {
       raise_factor_fault(factor_fault(row, factor_zero_pivot));
     return pivot;
   }
-  /// All entries of A, and the largest of the others.
+  /// Entries of A and the largest of the others, in the order of columns.
   /// @throws FactorizationError
-  void store(int row, std::vector<Entry>& entries) {
-    const auto fill =
-        std::partition(entries.begin(), entries.end(),
-                       [](const Entry& entry) { return entry.of_a; });
-    const auto most = static_cast<std::ptrdiff_t>(fill_per_row_);
-    if (entries.end() - fill > most) {
-      std::nth_element(
-          fill, fill + most, entries.end(), [](const Entry& a, const Entry& b) {
-            return a.size != b.size ? a.size > b.size : a.column < b.column;
-          });
-      entries.erase(fill + most, entries.end());
+  void store(int row) {
+    const auto most =
+        options_.fill_per_row +
+        std::count_if(kept_.begin(), kept_.end(), [](const Entry& entry) {
+          return !std::isfinite(entry.size);
+        });
+    if (static_cast<std::ptrdiff_t>(kept_.size()) > most) {
+      std::nth_element(kept_.begin(), kept_.begin() + most, kept_.end(),
+                       [](const Entry& a, const Entry& b) {
+                         return a.size != b.size ? a.size > b.size
+                                                 : a.column < b.column;
+                       });
+      kept_.erase(kept_.begin() + most, kept_.end());
     }
-    std::sort(
-        entries.begin(), entries.end(),
-        [](const Entry& a, const Entry& b) { return a.column < b.column; });
-    for (const Entry& entry : entries) {
+    std::sort(kept_.begin(), kept_.end(), [](const Entry& a, const Entry& b) {
+      return a.column < b.column;
+    });
+    for (const Entry& entry : kept_) {
       if (!is_finite(entry.value))
         raise_factor_fault(factor_fault(row, factor_not_finite));
       columns_.push_back(entry.column);
       values_.push_back(entry.value);
     }
+    kept_.clear();
   }
 
-  double drop_tolerance_;
-  int fill_per_row_;
-  double threshold_;
-  double largest_ = 0;  // modulus of the row of A
+  IlutOptions options_;
   std::vector<std::int64_t> row_map_, upper_begin_;
   std::vector<int> columns_;
   std::vector<Scalar> values_;
-  // Of the row that is eliminated: by column, and lists of columns.
+  // Of the row that is eliminated: by column, then lists.
   std::vector<Scalar> value_;
   std::vector<Mark> mark_;
-  std::vector<int> touched_, right_columns_, waiting_;
+  std::vector<int> touched_;
   std::vector<Entry> kept_;
+  std::priority_queue<int, std::vector<int>, std::greater<int>> waiting_;
 };
 
 }  // namespace Detail

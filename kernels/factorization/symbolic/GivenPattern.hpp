@@ -81,8 +81,8 @@ void check_given_pattern(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   if (is_symmetric) require_entries(exec, given, given, true);
 }
 
-/// Copies a pattern of at least one row to `made`, with values that are not
-/// set. Waits for `exec`.
+/// Copies a pattern of at least one row to `made`, with zeros as values. Waits
+/// for `exec`.
 template <class Scalar, class ExecutionSpace>
 void copy_given_pattern(const ExecutionSpace& exec,
                         const CrsArrays<Scalar>& given,
@@ -99,7 +99,11 @@ void copy_given_pattern(const ExecutionSpace& exec,
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
           exec, 0, stored),
       CopyIndices{given.entries, entries});
-  made.make_values(label, stored);
+  Kokkos::deep_copy(
+      exec,
+      Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+          made.make_values(label, stored), static_cast<std::size_t>(stored)),
+      Scalar(0));
   exec.fence();
 }
 

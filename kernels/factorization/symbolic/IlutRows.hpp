@@ -43,7 +43,7 @@ class IlutRows {
     while (!waiting_.empty()) {
       const int k = waiting_.top();
       waiting_.pop();
-      if (!(size_of(k) >= least)) continue;
+      if (size_of(k) < least) continue;  // all is kept where A has a NaN
       kept_.push_back({k, value_[k] / values_[upper_begin_[k]], size_of(k)});
       subtract(row, kept_.back().value, k);
     }
@@ -51,7 +51,7 @@ class IlutRows {
     upper_begin_.push_back(static_cast<std::int64_t>(columns_.size()));
     value_[row] = pivot_of(row, largest);
     for (const int column : touched_) {
-      if (column >= row && size_of(column) >= least)
+      if (column >= row && !(size_of(column) < least))
         kept_.push_back({column, value_[column], size_of(column)});
       mark_[column] = mark_none;
     }

@@ -65,6 +65,16 @@ HostMatrix<Scalar> random_matrix(std::int64_t n, int per_row, bool dominant) {
   return A;
 }
 
+/// A row from `first` on becomes zeros up to its diagonal, and ones after it,
+/// of which there is one at least. @returns the row
+template <class Scalar>
+std::int64_t clear_lower_part(HostMatrix<Scalar>& A, std::int64_t first) {
+  while (A.entries[A.row_map[first + 1] - 1] == first) ++first;
+  for (auto k = A.row_map[first]; k < A.row_map[first + 1]; ++k)
+    A.values[k] = Scalar(A.entries[k] > first);
+  return first;
+}
+
 template <class Scalar>
 std::vector<Wide> dense(const HostMatrix<Scalar>& A) {
   std::vector<Wide> made(A.rows * A.columns);

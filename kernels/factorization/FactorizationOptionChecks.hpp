@@ -53,7 +53,8 @@ inline const char* option_of_natural_order(
 /// @throws OptionError
 template <class Scalar, class ExecutionSpace>
 const IncompleteFactorizationOptions& checked_options(
-    Factorization kind, const IncompleteFactorizationOptions& options) {
+    Factorization kind, const IncompleteFactorizationOptions& options,
+    bool has_pattern = false) {
   require_enumerator("kind", kind);
   require_enumerator("order", options.order);
   check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
@@ -76,9 +77,13 @@ const IncompleteFactorizationOptions& checked_options(
                       "is set, and the host waits after each of several "
                       "shift_tries",
                       "set `shift` and one try, or call update_values");
-  if (is_ldl(kind) && options.order == FactorOrder::coloured)
-    throw OptionError("order", "is coloured, and the factors are L D L^H",
+  if ((is_ldl(kind) || has_pattern) && options.order == FactorOrder::coloured)
+    throw OptionError("order",
+                      "is coloured, with factors L D L^H or a given pattern",
                       "ask for FactorOrder::natural");
+  if (has_pattern && options.fill_level != 0)
+    throw OptionError("fill_level", "is set, and the pattern is given",
+                      "leave one of both out");
   if (options.fill_level < 0)
     throw OptionError("fill_level",
                       std::to_string(options.fill_level) + " is negative",
@@ -101,16 +106,6 @@ const IncompleteFactorizationOptions& checked_options(
                       "leave it at its default, or set `order` to "
                       "FactorOrder::natural");
   return options;
-}
-/// @throws OptionError
-inline void check_options_with_pattern(
-    const IncompleteFactorizationOptions& options) {
-  if (options.fill_level != 0)
-    throw OptionError("fill_level", "is set, and the pattern is given",
-                      "leave one of both out");
-  if (options.order == FactorOrder::coloured)
-    throw OptionError("order", "is coloured, and the pattern is given",
-                      "ask for FactorOrder::natural");
 }
 
 }  // namespace Detail

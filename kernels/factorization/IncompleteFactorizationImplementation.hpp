@@ -45,12 +45,9 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     Factorization kind, const IncompleteFactorizationOptions& options,
     const Detail::CrsArrays<Scalar>* pattern) {
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    Detail::checked_options<Scalar, ExecutionSpace>(kind, options);
+    Detail::checked_options<Scalar, ExecutionSpace>(kind, options, pattern);
     std::string reason = "the order of a given pattern";
-    if (pattern)
-      Detail::check_options_with_pattern(options);
-    else
-      coloured_ = Coloured::make(exec, A, kind, options, reason);
+    if (!pattern) coloured_ = Coloured::make(exec, A, kind, options, reason);
     if (!coloured_)
       state_ = std::make_shared<State>(exec, A, kind, options, reason, pattern);
   });

@@ -88,21 +88,14 @@ void copy_given_pattern(const ExecutionSpace& exec,
                         const CrsArrays<Scalar>& given,
                         NewMatrix<Scalar>& made) {
   using Memory = typename ExecutionSpace::memory_space;
-  const std::int64_t rows = given.rows();
   const std::string label = "Strata::GivenPattern";
-  const IndexOutput row_map = made.make_row_map(label, rows);
-  copy_indices(exec, given.row_map, row_map);
-  const std::int64_t stored = given.row_map.template fetch<Memory>(rows);
-  const IndexOutput entries = made.make_entries(label, stored);
-  Kokkos::parallel_for(
-      "Strata::GivenPattern::copy",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, stored),
-      CopyIndices{given.entries, entries});
+  const auto stored = static_cast<std::int64_t>(given.num_values);
+  copy_indices(exec, given.row_map, made.make_row_map(label, given.rows()));
+  copy_indices(exec, given.entries, made.make_entries(label, stored));
   Kokkos::deep_copy(
       exec,
       Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-          made.make_values(label, stored), static_cast<std::size_t>(stored)),
+          made.make_values(label, stored), given.num_values),
       Scalar(0));
   exec.fence();
 }

@@ -158,11 +158,11 @@ struct FactorizationFindings {
   /// real part. For complete factors, and without a shift or replaced pivots,
   /// that is the inertia of A (Sylvester). Else 0.
   std::int64_t positive_pivots = 0, negative_pivots = 0;
-  /// With a given pattern, else 0: the largest |l_ij| and |u_ij|, both over the
-  /// largest |a_ij|, and the smallest ratio of a pivot's modulus to the largest
-  /// one in its row of A. Elimination without row exchanges is accurate if no
-  /// growth is large; solves with iterative refinement allow for some.
-  double lower_growth = 0, upper_growth = 0, smallest_pivot = 0;
+  /// With a given pattern, else 0: the largest |l_ij|, the largest |u_ij| over
+  /// the largest |a_ij|, and the smallest ratio of a pivot's modulus to the
+  /// largest one in its row of A. Elimination without row exchanges is accurate
+  /// if the first two are not large.
+  double largest_multiplier = 0, growth = 0, smallest_pivot = 0;
 };
 
 /// What an IncompleteFactorization consists of.

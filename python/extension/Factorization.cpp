@@ -127,9 +127,9 @@ void bind_factorization(nb::module_& module) {
               "factors.")
       .def_ro("negative_pivots", &Report::negative_pivots,
               "Of ildl: the pivots that are negative.")
-      .def_ro("lower_growth", &Report::lower_growth,
-              "On a given pattern: the largest modulus of L over that of A.")
-      .def_ro("upper_growth", &Report::upper_growth,
+      .def_ro("largest_multiplier", &Report::largest_multiplier,
+              "On a given pattern: the largest modulus in L.")
+      .def_ro("growth", &Report::growth,
               "On a given pattern: the largest modulus of U over that of A.")
       .def_ro("smallest_pivot", &Report::smallest_pivot,
               "On a given pattern: the smallest ratio of a pivot's modulus to "

@@ -57,8 +57,8 @@ def test_complete_factors(rng, dtype, index):
         np.testing.assert_allclose(A @ (M @ b) * factor, b, atol=tolerance(dtype))
         np.testing.assert_allclose(A.conj().T @ (M.H @ b) * factor, b, atol=tolerance(dtype))
     report = M.report()
-    assert report.lower_growth > 0 and 0 < report.smallest_pivot <= 1
-    np.testing.assert_allclose(report.upper_growth, abs(M.upper).max() / abs(3 * A).max(),
+    assert report.largest_multiplier > 0 and 0 < report.smallest_pivot <= 1
+    np.testing.assert_allclose(report.growth, abs(M.upper).max() / abs(3 * A).max(),
                                rtol=tolerance(dtype))
 
 

@@ -68,9 +68,8 @@ void find_growth(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
     exec.fence();
     return most;
   };
-  const double of_a = largest({A, {}});
-  found.lower_growth = largest({L, {}}) / of_a;
-  found.upper_growth = largest({U, {}}) / of_a;
+  found.largest_multiplier = largest({L, {}});
+  found.growth = largest({U, {}}) / largest({A, {}});
   found.smallest_pivot = -largest({A, U});
 }
 

@@ -39,7 +39,7 @@ beside their peers.
   --scalar S         float | double (default) | complex_float | complex_double
   --max-seconds T    that a matrix may take; algorithms and phases that begin
                      later are left out (default: no limit)
-  --table FILE       write the final table as CSV too
+  --table FILE       a CSV line for each result, written before the next begins
 
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is that of the numeric phase, the median over batches. Exit

@@ -49,7 +49,7 @@ peers.
   --runs N           runs of all time steps that are timed (default 3), one
                      where it takes ten seconds
   --scalar S         float | double (default) | complex_float | complex_double
-  --table FILE       write the final table as CSV too
+  --table FILE       a CSV line for each result, written before the next begins
 
 Flags of Google Benchmark and of Kokkos (--kokkos-...) work as well. A
 benchmark's time is that of all time steps, each with the new values of

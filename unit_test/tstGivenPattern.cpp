@@ -168,7 +168,7 @@ TYPED_TEST(GivenPattern, ReplacesSmallPivots) {
   Options options;
   options.small_pivot_threshold = 1e-3;
   const auto factors = this->factorise(A, pattern, options);
-  EXPECT_EQ(factors.report().replaced_pivots, 1);
+  EXPECT_GE(factors.report().replaced_pivots, 1);
   EXPECT_NEAR(factors.report().smallest_pivot, 1e-3, 1e-9);
 }
 

@@ -31,6 +31,7 @@ RealOf<Scalar> diagonal_factor(const IncompleteFactorizationOptions& options) {
 inline const char* option_of_natural_order(
     const IncompleteFactorizationOptions& options) {
   const IncompleteFactorizationOptions defaults;
+  if (options.scaling != defaults.scaling) return "scaling";
   if (options.triangular != defaults.triangular) return "triangular";
   if (options.transpose) return "transpose";
   if (options.shift != 0) return "shift";
@@ -47,6 +48,13 @@ const IncompleteFactorizationOptions& checked_options(
     Factorization kind, const IncompleteFactorizationOptions& options) {
   require_enumerator("kind", kind);
   require_enumerator("order", options.order);
+  require_enumerator("scaling", options.scaling);
+  if (options.scaling == FactorScaling::matching &&
+      kind == Factorization::incomplete_cholesky)
+    throw OptionError("scaling",
+                      "is matching, which permutes rows alone, and incomplete "
+                      "Cholesky factorises Hermitian matrices",
+                      "use equilibration, or incomplete LU");
   check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
   if (options.enqueue_updates && options.precision != FactorPrecision::working)
     throw OptionError("enqueue_updates",
@@ -80,6 +88,36 @@ const IncompleteFactorizationOptions& checked_options(
                       "leave it at its default, or set `order` to "
                       "FactorOrder::natural");
   return options;
+}
+
+/// Whether an order is a permutation that the host finds.
+inline bool is_permutation(FactorOrder order) {
+  return order > FactorOrder::coloured;
+}
+
+/// Whether rows are permuted or scaled.
+/// @param given  permutations and scalings of the caller
+/// @throws OptionError where options ask for others
+template <class Transformation>
+bool is_reordered(const Transformation& given,
+                  const IncompleteFactorizationOptions& options) {
+  const bool orders = is_permutation(options.order),
+             matches = options.scaling == FactorScaling::matching,
+             scales = options.scaling != FactorScaling::none;
+  const auto refuse = [](const char* name, const char* value) {
+    throw OptionError(name,
+                      "is " + std::string(value) +
+                          ", and the transformation sets that, too",
+                      "leave one of them out");
+  };
+  if (given.permutes() || given.scales()) {
+    if (orders ? given.permutes() : options.order == FactorOrder::coloured)
+      refuse("order", to_string(options.order));
+    if (matches || (scales && given.scales()))
+      refuse("scaling", to_string(options.scaling));
+    return true;
+  }
+  return orders || scales;
 }
 
 }  // namespace Detail

@@ -3,6 +3,7 @@
 #define STRATA_INCOMPLETE_FACTORIZATION_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
+#include <Strata_FactorTransformation.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_Types.hpp>
 #include <Strata_UpdateStatus.hpp>
@@ -22,6 +23,8 @@ class FactorSolves;
 template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState;
 template <class Scalar, class ExecutionSpace>
+class ReorderedMatrix;
+template <class Scalar, class ExecutionSpace>
 class ColouredFactors;
 template <class Scalar, class ExecutionSpace>
 class TwoColourBlocks;
@@ -34,10 +37,14 @@ class TwoColourBlocks;
 /// L has ones on its diagonal. For incomplete Cholesky, U = D L^H with the
 /// positive pivots D, so that L U is L D L^H: factors of the Hermitian matrix
 /// that has A's upper triangle. Elimination and its error bound are those of
-/// incomplete_lu(), the solves those of TriangularSolver. With the option
-/// `order`, rows are eliminated in the order of two colours instead, and solves
-/// multiply with the two blocks beside the diagonals; conjugate gradients take
-/// their steps in the Schur complement that the blocks make.
+/// incomplete_lu(), the solves those of TriangularSolver. With
+/// FactorOrder::coloured, rows are eliminated in the order of two colours
+/// instead, and solves multiply with the two blocks beside the diagonals;
+/// conjugate gradients take their steps in the Schur complement that the blocks
+/// make.
+///
+/// With the options `order` and `scaling`, or a FactorTransformation, Pr Dr A
+/// Dc Pc takes A's place in what follows. Vectors stay in the order given.
 ///
 /// Copies share factors, plans and workspace. Calls of apply that share a
 /// workspace must not overlap in time; give each stream that works at the same
@@ -55,6 +62,7 @@ class IncompleteFactorization {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+  using Transformation = FactorTransformation<Scalar, ExecutionSpace>;
   /// What lower() and upper() return unless they are told another type.
   using matrix_type = KokkosSparse::CrsMatrix<
       Scalar, int, Kokkos::Device<ExecutionSpace, memory_space>, void, int>;
@@ -94,10 +102,22 @@ class IncompleteFactorization {
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           Factorization kind,
+                          const IncompleteFactorizationOptions& options = {})
+      : IncompleteFactorization(exec, A, kind, Transformation(), options) {}
+  /// The same with permutations and scalings of the caller, which options must
+  /// not ask for, too. The matrix that they make must have a complete diagonal.
+  /// @throws SizeMismatchError, PermutationError, NotFiniteError,
+  ///   ZeroDiagonalError, all as FactorSolver; OptionError for incomplete
+  ///   Cholesky, unless rows and columns are permuted and scaled alike
+  ///   (complex scalings conjugated)
+  template <class Matrix>
+  IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
+                          Factorization kind,
+                          const Transformation& transformation,
                           const IncompleteFactorizationOptions& options = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
-      analyse(exec, Detail::crs_arrays(A), kind, options);
+      analyse(exec, Detail::crs_arrays(A), kind, transformation, options);
     }
   }
 
@@ -220,6 +240,13 @@ class IncompleteFactorization {
     return factor<Matrix>(exec, Uplo::upper);
   }
 
+  /// Pr, Dr, Dc and Pc with Pr Dr A Dc Pc = L U up to what is dropped, of
+  /// lower() and upper(): for a FactorSolver with these. It refers to the
+  /// arrays in use, whose scalings an update changes if the option `scaling` is
+  /// equilibration.
+  /// @throws HandleError, OptionError in the coloured order
+  Transformation transformation() const;
+
   /// These three: @throws HandleError
   std::int64_t rows() const;
   const IncompleteFactorizationOptions& options() const;
@@ -231,6 +258,7 @@ class IncompleteFactorization {
   friend struct Detail::Internals;
   using State = Detail::IncompleteFactorizationState<Scalar, ExecutionSpace>;
   using Coloured = Detail::ColouredFactors<Scalar, ExecutionSpace>;
+  using Reordered = Detail::ReorderedMatrix<Scalar, ExecutionSpace>;
 
   static void expect_compiled() {
     using Expect =
@@ -257,7 +285,7 @@ class IncompleteFactorization {
   State& natural_state() const;
   void require_made() const;
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
-               Factorization kind,
+               Factorization kind, const Transformation& transformation,
                const IncompleteFactorizationOptions& options);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void enqueue_update(const ExecutionSpace& exec,
@@ -272,6 +300,7 @@ class IncompleteFactorization {
 
   std::shared_ptr<State> state_;        // of the natural order, or null
   std::shared_ptr<Coloured> coloured_;  // of the coloured order, or null
+  std::shared_ptr<Reordered> reordered_;  // A as it is factorised, or null
   /// Null: the state's own.
   std::shared_ptr<Detail::FactorSolves<Scalar, ExecutionSpace>> solves_;
 };
@@ -281,6 +310,11 @@ IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
                         const IncompleteFactorizationOptions& = {})
     -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
                                ExecutionSpace>;
+template <class ExecutionSpace, class Matrix, class Scalar>
+IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
+                        const FactorTransformation<Scalar, ExecutionSpace>&,
+                        const IncompleteFactorizationOptions& = {})
+    -> IncompleteFactorization<Scalar, ExecutionSpace>;
 
 }  // namespace Strata
 

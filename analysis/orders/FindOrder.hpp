@@ -68,6 +68,7 @@ inline std::vector<int> colour_order(const HostGraph& graph) {
 /// factorisation. @throws OptionError, std::bad_alloc
 inline std::vector<int> amd_order_of([[maybe_unused]] const HostGraph& graph) {
 #if STRATA_ENABLE_AMD
+  if (graph.entries.empty()) return rows_by(std::vector<int>(graph.rows()));
   std::vector<std::int64_t> order(graph.rows());
   const auto status =
       amd_l_order(graph.rows(), graph.row_map.data(), graph.entries.data(),

@@ -43,14 +43,15 @@ class MaximumProduct {
     for (int row = 0; row < A.rows(); ++row) {
       for (auto k = A.row_map[row]; k < A.row_map[row + 1]; ++k) {
         if (!(modulus[k] < infinity))
-          throw NotFiniteError("A", "a value is not finite in row " +
-                                        std::to_string(row),
-                               "pass finite values", row);
+          throw NotFiniteError(
+              "A", "a value is not finite in row " + std::to_string(row),
+              "pass finite values", row);
         largest[row] = std::max(largest[row], modulus[k]);
       }
       for (auto k = A.row_map[row]; k < A.row_map[row + 1]; ++k) {
-        cost_[k] = modulus[k] > 0 ? std::log(largest[row]) - std::log(modulus[k])
-                                  : infinity;
+        cost_[k] = modulus[k] > 0
+                       ? std::log(largest[row]) - std::log(modulus[k])
+                       : infinity;
         double& least = v()[A.entries[k]];
         least = std::min(least, cost_[k]);
       }

@@ -105,10 +105,10 @@ bool is_reordered(const Transformation& given,
              matches = options.scaling == FactorScaling::matching,
              scales = options.scaling != FactorScaling::none;
   const auto refuse = [](const char* name, const char* value) {
-    throw OptionError(name,
-                      "is " + std::string(value) +
-                          ", and the transformation sets that, too",
-                      "leave one of them out");
+    throw OptionError(
+        name,
+        "is " + std::string(value) + ", and the transformation sets that, too",
+        "leave one of them out");
   };
   if (given.permutes() || given.scales()) {
     if (orders ? given.permutes() : options.order == FactorOrder::coloured)

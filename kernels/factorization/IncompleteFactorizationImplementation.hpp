@@ -81,13 +81,11 @@ template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
   State& state = natural_state();
-  Detail::with_memory_errors(Detail::incomplete_factorisation,
-                             [&] {
-                               if (!reordered_)
-                                 return state.enqueue_values(exec, A);
-                               state.require_same_size(A);
-                               enqueue_update(exec, A.values, A.num_values);
-                             });
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    if (!reordered_) return state.enqueue_values(exec, A);
+    state.require_same_size(A);
+    enqueue_update(exec, A.values, A.num_values);
+  });
 }
 
 template <class Scalar, class ExecutionSpace>

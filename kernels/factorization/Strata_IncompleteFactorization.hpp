@@ -298,8 +298,8 @@ class IncompleteFactorization {
                    Detail::NewMatrix<Scalar>& made) const;
   const Detail::TwoColourBlocks<Scalar, ExecutionSpace>* reduced() const;
 
-  std::shared_ptr<State> state_;        // of the natural order, or null
-  std::shared_ptr<Coloured> coloured_;  // of the coloured order, or null
+  std::shared_ptr<State> state_;          // of the natural order, or null
+  std::shared_ptr<Coloured> coloured_;    // of the coloured order, or null
   std::shared_ptr<Reordered> reordered_;  // A as it is factorised, or null
   /// Null: the state's own.
   std::shared_ptr<Detail::FactorSolves<Scalar, ExecutionSpace>> solves_;

@@ -36,9 +36,10 @@ inline const char* to_string(Factorization kind) {
   return Detail::enumerator_name(kind);
 }
 
-/// Order of rows in which an IncompleteFactorization eliminates. Vectors stay in
-/// the order given. docs/choosing.md compares level sets, fill and iterations;
-/// docs/algorithms/sell_and_cg.md, times of `natural` and `coloured`.
+/// Order of rows in which an IncompleteFactorization eliminates. Vectors stay
+/// in the order given. docs/choosing.md compares level sets, fill and
+/// iterations; docs/algorithms/sell_and_cg.md, times of `natural` and
+/// `coloured`.
 ///
 /// From `rcm` on, rows and columns of A are permuted alike, by an order of the
 /// graph of A + A^T that one thread of the host finds once, from a copy of the
@@ -81,8 +82,8 @@ namespace Detail {
 template <>
 struct EnumeratorNames<FactorOrder> {
   static constexpr const char* list[] = {
-      "automatic",         "natural",    "coloured",     "rcm", "amd",
-      "nested_dissection", "level_sets", "multicoloured"};
+      "automatic", "natural",           "coloured",   "rcm",
+      "amd",       "nested_dissection", "level_sets", "multicoloured"};
 };
 }  // namespace Detail
 
@@ -168,9 +169,8 @@ struct IncompleteFactorizationOptions {
   friend bool operator==(const IncompleteFactorizationOptions& a,
                          const IncompleteFactorizationOptions& b) {
     return a.order == b.order && a.scaling == b.scaling &&
-           a.triangular == b.triangular &&
-           a.transpose == b.transpose && a.shift == b.shift &&
-           a.precision == b.precision &&
+           a.triangular == b.triangular && a.transpose == b.transpose &&
+           a.shift == b.shift && a.precision == b.precision &&
            a.enqueue_updates == b.enqueue_updates &&
            a.small_pivot_threshold == b.small_pivot_threshold &&
            a.fill_level == b.fill_level &&

@@ -10,8 +10,8 @@
 
 // Values of a permuted matrix, and scalings by powers of two, which round
 // nothing, as of LAPACK's geequb: the largest part of each row is from 1 to 2,
-// then that of each column; or, symmetrically, diagonal entries are from 1 to 4.
-// What has no such entry keeps its size.
+// then that of each column; or, symmetrically, diagonal entries are from 1
+// to 4. What has no such entry keeps its size.
 
 namespace Strata {
 namespace Detail {
@@ -105,8 +105,7 @@ struct FindExponents {
       else if (exponent > largest)
         largest = exponent;
     }
-    if (largest != known.none)
-      Kokkos::atomic_fetch_max(known.row + i, largest);
+    if (largest != known.none) Kokkos::atomic_fetch_max(known.row + i, largest);
   }
 
  private:

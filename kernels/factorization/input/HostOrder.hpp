@@ -25,8 +25,7 @@ class HostOrder {
     const bool matches = options.scaling == FactorScaling::matching;
     if ((!matches && !is_permutation(options.order)) || A.rows() == 0) return;
     HostGraph graph{A.row_map.template fetch<Memory>(0, A.rows() + 1), {}};
-    graph.entries =
-        A.entries.template fetch<Memory>(0, graph.row_map.back());
+    graph.entries = A.entries.template fetch<Memory>(0, graph.row_map.back());
     if (matches) {
       MaximumProduct best(graph, moduli(A.values, graph.entries.size()));
       row_place_ = std::move(best.column_of);

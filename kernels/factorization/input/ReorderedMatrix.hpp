@@ -242,17 +242,16 @@ class ReorderedMatrix {
     values_ = make_zeroed<decltype(values_)>(label, stored);
     source_ = {label, stored, stored};
     matrix_ = {row_map_, entries_, values_.data(), A.num_values, A.columns};
-    Kokkos::parallel_for(
-        "Strata::ReorderedMatrix::invert", Range(exec, 0, rows),
-        InvertPlaces{maps_.rows().place, maps_.columns().place, old_.data(),
-                     old_.data() + rows});
+    Kokkos::parallel_for("Strata::ReorderedMatrix::invert",
+                         Range(exec, 0, rows),
+                         InvertPlaces{maps_.rows().place, maps_.columns().place,
+                                      old_.data(), old_.data() + rows});
     scan_row_lengths("Strata::ReorderedMatrix::scan", exec, rows,
                      ReorderedLength{A.row_map, old_row()}, row_map_);
-    for_each_row(
-        "Strata::ReorderedMatrix::move", exec, rows, stored,
-        MoveEntries<Memory>{A.row_map, A.entries, old_row(),
-                            maps_.columns().place, row_map_.data(),
-                            entries_.data(), source_});
+    for_each_row("Strata::ReorderedMatrix::move", exec, rows, stored,
+                 MoveEntries<Memory>{A.row_map, A.entries, old_row(),
+                                     maps_.columns().place, row_map_.data(),
+                                     entries_.data(), source_});
     if (source_.wide.extent(0) > 0)
       sort_crs_rows(exec, row_map_, entries_, source_.wide);
     else

@@ -107,38 +107,25 @@ inline std::vector<int> cuthill_mckee(const HostGraph& graph) {
 /// moved to row place[i] before that.
 inline HostGraph symmetric_graph(const HostGraph& graph,
                                  const std::vector<int>& place = {}) {
-  const int rows = graph.rows();
-  HostGraph both{std::vector<std::int64_t>(rows + 1), {}};
-  const auto each = [&](const auto& use) {
-    for (int row = 0; row < rows; ++row)
-      for (auto k = graph.row_map[row]; k < graph.row_map[row + 1]; ++k)
-        use(place.empty() ? row : place[row], graph.entries[k]);
-  };
-  each([&](int row, int column) {
-    ++both.row_map[row + 1];
-    ++both.row_map[column + 1];
-  });
+  std::vector<std::uint64_t> edges;
+  edges.reserve(2 * graph.entries.size());
+  for (int row = 0; row < graph.rows(); ++row)
+    for (auto k = graph.row_map[row]; k < graph.row_map[row + 1]; ++k) {
+      const auto i = static_cast<std::uint64_t>(place.empty() ? row
+                                                              : place[row]),
+                 j = static_cast<std::uint64_t>(graph.entries[k]);
+      edges.push_back(i << 32 | j);
+      edges.push_back(j << 32 | i);
+    }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  HostGraph both{std::vector<std::int64_t>(graph.row_map.size()), {}};
+  for (const std::uint64_t edge : edges) {
+    ++both.row_map[(edge >> 32) + 1];
+    both.entries.push_back(static_cast<std::int64_t>(edge & 0xffffffffu));
+  }
   std::partial_sum(both.row_map.begin(), both.row_map.end(),
                    both.row_map.begin());
-  both.entries.resize(both.row_map.back());
-  auto next = both.row_map;
-  each([&](int row, int column) {
-    both.entries[next[row]++] = column;
-    both.entries[next[column]++] = row;
-  });
-  // Each neighbour once.
-  std::int64_t kept = 0, begin = 0;
-  for (int row = 0; row < rows; ++row) {
-    const std::int64_t end = both.row_map[row + 1];
-    const auto first = both.entries.begin() + begin;
-    std::sort(first, both.entries.begin() + end);
-    const auto last = std::unique(first, both.entries.begin() + end);
-    kept = std::copy(first, last, both.entries.begin() + both.row_map[row]) -
-           both.entries.begin();
-    begin = end;
-    both.row_map[row + 1] = kept;
-  }
-  both.entries.resize(kept);
   return both;
 }
 

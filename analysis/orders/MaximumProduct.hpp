@@ -25,7 +25,7 @@ namespace Detail {
 /// passes over the entries.
 class MaximumProduct {
  public:
-  std::vector<int> column_of;  // row -> column
+  std::vector<int> column_of;  // by row
   std::vector<double> row_scale, column_scale;
 
   /// @param modulus  of each entry
@@ -35,7 +35,7 @@ class MaximumProduct {
         row_scale(A.rows()),
         column_scale(A.rows(), infinity),
         A_(A),
-        cost_(A.entries.size()),
+        cost_(A.entries.size(), infinity),
         row_of_(A.rows(), none),
         from_(A.rows()),
         distance_(A.rows(), infinity) {
@@ -48,20 +48,30 @@ class MaximumProduct {
               "pass finite values", row);
         largest[row] = std::max(largest[row], modulus[k]);
       }
-      for (auto k = A.row_map[row]; k < A.row_map[row + 1]; ++k) {
-        cost_[k] = modulus[k] > 0
-                       ? std::log(largest[row]) - std::log(modulus[k])
-                       : infinity;
-        double& least = v()[A.entries[k]];
-        least = std::min(least, cost_[k]);
-      }
+      for (auto k = A.row_map[row]; k < A.row_map[row + 1]; ++k)
+        if (modulus[k] > 0)
+          cost_[k] = std::log(largest[row]) - std::log(modulus[k]);
+      each_entry(row, [&](std::int64_t k, int column) {
+        v_[column] = std::min(v_[column], cost_[k]);
+      });
     }
-    for (int row = 0; row < A.rows(); ++row) begin(row);
+    // Most rows find a column at once.
+    for (int row = 0; row < A.rows(); ++row) {
+      u_[row] = infinity;
+      each_entry(row, [&](std::int64_t k, int column) {
+        u_[row] = std::min(u_[row], cost_[k] - v_[column]);
+      });
+      each_entry(row, [&](std::int64_t k, int column) {
+        if (column_of[row] == none && row_of_[column] == none &&
+            reduced(row, k) == 0)
+          row_of_[column_of[row] = column] = row;
+      });
+    }
     for (int row = 0; row < A.rows(); ++row)
       if (column_of[row] == none) augment(row);
     for (int row = 0; row < A.rows(); ++row) {
-      row_scale[row] = std::exp(u()[row] - std::log(largest[row]));
-      column_scale[row] = std::exp(v()[row]);
+      row_scale[row] = std::exp(u_[row] - std::log(largest[row]));
+      column_scale[row] = std::exp(v_[row]);
     }
   }
 
@@ -69,33 +79,18 @@ class MaximumProduct {
   static constexpr int none = -1;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  /// Dual variables: cost_ij - u_i - v_j is not negative, and 0 if i and j are
-  /// matched.
-  std::vector<double>& u() { return row_scale; }
-  std::vector<double>& v() { return column_scale; }
-  double reduced(int row, std::int64_t k) {
-    return std::max(0., cost_[k] - u()[row] - v()[A_.entries[k]]);
-  }
-
-  /// Makes u feasible, and matches a row at no cost if it can.
-  void begin(int row) {
-    u()[row] = infinity;
+  /// Calls use(k, column) for the entries that are not zero.
+  template <class Use>
+  void each_entry(int row, const Use& use) const {
     for (auto k = A_.row_map[row]; k < A_.row_map[row + 1]; ++k)
-      if (cost_[k] < infinity)
-        u()[row] = std::min(u()[row], cost_[k] - v()[A_.entries[k]]);
-    for (auto k = A_.row_map[row]; k < A_.row_map[row + 1]; ++k) {
-      const auto column = static_cast<int>(A_.entries[k]);
-      if (!(cost_[k] < infinity) || row_of_[column] != none ||
-          reduced(row, k) > 0)
-        continue;
-      column_of[row] = column;
-      row_of_[column] = row;
-      return;
-    }
+      if (cost_[k] < infinity) use(k, static_cast<int>(A_.entries[k]));
+  }
+  double reduced(int row, std::int64_t k) const {
+    return std::max(0., cost_[k] - u_[row] - v_[A_.entries[k]]);
   }
 
-  /// The shortest path from a row without a column to a column without a row
-  /// (Dijkstra), along which matches change.
+  /// Finds the shortest path from a row without a column to a column without a
+  /// row (Dijkstra), and changes matches along it.
   void augment(const int root) {
     using Reached = std::pair<double, int>;
     std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached>>
@@ -104,23 +99,21 @@ class MaximumProduct {
     double length = 0;
     int column = none;
     for (int row = root;; row = row_of_[column]) {
-      for (auto k = A_.row_map[row]; k < A_.row_map[row + 1]; ++k) {
-        if (!(cost_[k] < infinity)) continue;
-        const auto to = static_cast<int>(A_.entries[k]);
+      each_entry(row, [&](std::int64_t k, int to) {
         const double there = length + reduced(row, k);
-        if (!(there < distance_[to])) continue;
+        if (!(there < distance_[to])) return;
         if (distance_[to] == infinity) seen.push_back(to);
         distance_[to] = there;
         from_[to] = row;
         next.push({there, to});
-      }
+      });
       while (!next.empty() && next.top().first > distance_[next.top().second])
         next.pop();
       if (next.empty())
         throw SingularError(
             "A",
-            "is structurally singular: there are no n non-zero entries in "
-            "different rows and columns, and none is left for row " +
+            "is structurally singular: non-zero entries in different rows and "
+            "columns leave none for row " +
                 std::to_string(root),
             "remove dependent equations, or leave the matching out", root);
       std::tie(length, column) = next.top();
@@ -128,10 +121,10 @@ class MaximumProduct {
       if (row_of_[column] == none) break;
       done.push_back(column);
     }
-    u()[root] += length;
+    u_[root] += length;
     for (const int of : done) {
-      u()[row_of_[of]] += length - distance_[of];
-      v()[of] -= length - distance_[of];
+      u_[row_of_[of]] += length - distance_[of];
+      v_[of] -= length - distance_[of];
     }
     for (const int of : seen) distance_[of] = infinity;
     for (int row = none; row != root;) {
@@ -141,6 +134,9 @@ class MaximumProduct {
   }
 
   const HostGraph& A_;
+  /// Dual variables, of rows and columns: cost_ij - u_i - v_j is not negative,
+  /// and 0 if i and j are matched.
+  std::vector<double>&u_ = row_scale, &v_ = column_scale;
   std::vector<double> cost_;
   std::vector<int> row_of_, from_;  // by column; the row before it on a path
   std::vector<double> distance_;    // of columns

@@ -95,8 +95,7 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
     if (!reordered_) return state.enqueue_values(exec, values, num_values);
     state.require_enqueued(num_values);
-    reordered_->enqueue(exec, values);
-    state.enqueue_values(exec, reordered_->matrix().values, num_values);
+    state.enqueue_values(exec, reordered_->enqueue(exec, values), num_values);
     reordered_->finish(exec, state.status_data());
   });
 }

@@ -5,6 +5,7 @@
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_UpdateStatus.hpp>
+#include <algorithm>
 #include <core/device/Profiling.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
@@ -92,7 +93,7 @@ class IncompleteFactorizationState {
         Solves(exec, made.L, made.U, solve_options(options_),
                enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
-    entries_ = static_cast<std::int64_t>(A.num_values);
+    entries_ = static_cast<std::int64_t>(std::max(A.num_values, order.entries));
     report_ = report_of(solves_.reports());
     report_factorisation(factors_.replaced_pivots(exec));
   }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_KERNELS_FACTORIZATION_INPUT_EQUILIBRATION_KERNELS_HPP
-#define STRATA_KERNELS_FACTORIZATION_INPUT_EQUILIBRATION_KERNELS_HPP
+#ifndef STRATA_KERNELS_FACTORIZATION_INPUT_SCALED_VALUES_HPP
+#define STRATA_KERNELS_FACTORIZATION_INPUT_SCALED_VALUES_HPP
 
 #include <Strata_UpdateStatus.hpp>
+#include <algorithm>
 #include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <kernels/factorization/solve/FactorVectors.hpp>
 #include <limits>
 
-// Values of a permuted matrix, and scalings by powers of two, which round
-// nothing, as of LAPACK's geequb: the largest part of each row is from 1 to 2,
-// then that of each column; or, symmetrically, diagonal entries are from 1
-// to 4. What has no such entry keeps its size.
+// Values of a permuted and scaled matrix, and the scalings of
+// FactorScaling::equilibration.
 
 namespace Strata {
 namespace Detail {
 
-/// Binary exponents of A's rows and columns.
+/// Binary exponents of the largest parts of A's rows and columns; in a
+/// symmetric scaling both are one array, of the diagonal.
 template <class Scalar>
 struct Exponents {
   static constexpr int none = std::numeric_limits<int>::min();
   static constexpr int most =
       std::numeric_limits<RealOf<Scalar>>::max_exponent - 2;
-  int *row, *column;  // null: scalings are given
-  bool symmetric;
+  int *row, *column;
+  bool in_use, symmetric;
 
   KOKKOS_INLINE_FUNCTION int of(int exponent) const {
     if (exponent == none) return 0;
@@ -35,16 +35,6 @@ struct Exponents {
   }
 };
 
-template <class Scalar>
-struct ResetExponents {
-  Exponents<Scalar> exponents;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    exponents.row[i] = exponents.column[i] = exponents.none;
-  }
-};
-template <class Scalar>
-ResetExponents(Exponents<Scalar>) -> ResetExponents<Scalar>;
-
 /// to(k) = Dr(i) a_ij Dc(j) for entry k of the permuted matrix.
 template <class Scalar, class MemorySpace>
 struct ScaledValues {
@@ -52,7 +42,7 @@ struct ScaledValues {
   ValueIndex<MemorySpace> source;
   const int *old_row, *old_column;
   const Scalar *row_scale, *column_scale;  // null: 1
-  Exponents<Scalar> exponents;
+  Exponents<Scalar> exponents;             // in use: in place of these
   const Scalar* from;
   Scalar* to;
 
@@ -66,7 +56,7 @@ struct ScaledValues {
     for (std::int64_t k = A.row_map(row) + lane; k < end; k += lanes) {
       const int j = old_column[A.entries(k)];
       Scalar v = from[source(k)];
-      if (exponents.row) {
+      if (exponents.in_use) {
         v = exponents.factor(exponents.row[i]) * v;
         v = exponents.factor(exponents.column[j]) * v;
       } else {
@@ -78,7 +68,7 @@ struct ScaledValues {
   }
 };
 
-/// Exponents of the rows; of the columns once the rows are scaled.
+/// Finds the exponents of the rows, or of the columns once the rows are scaled.
 template <class Scalar, class MemorySpace>
 struct FindExponents {
   ScaledValues<Scalar, MemorySpace> values;
@@ -89,39 +79,37 @@ struct FindExponents {
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
-    const Exponents<Scalar>& known = values.exponents;
+    const Exponents<Scalar>& found = values.exponents;
     const int i = values.old_row[row];
     const std::int64_t end = values.A.row_map(row + 1);
-    int largest = known.none;
+    int largest = found.none;
     for (std::int64_t k = values.A.row_map(row) + lane; k < end; k += lanes) {
       const std::int64_t column = values.A.entries(k);
-      const double size = part_size(values.from[values.source(k)]);
-      if (!(size > 0 && is_finite(size)) || (known.symmetric && column != row))
+      const Scalar v = values.from[values.source(k)];
+      const double real = abs_of(RealPart<Scalar>::real(v)),
+                   imaginary = abs_of(RealPart<Scalar>::imaginary(v)),
+                   size = real > imaginary ? real : imaginary;
+      if (!(size > 0 && is_finite(size)) || (found.symmetric && column != row))
         continue;
       const int exponent = scaling_exponent(size);
       if (of_columns)
-        Kokkos::atomic_fetch_max(known.column + values.old_column[column],
-                                 exponent - known.of(known.row[i]));
+        Kokkos::atomic_fetch_max(found.column + values.old_column[column],
+                                 exponent - found.of(found.row[i]));
       else if (exponent > largest)
         largest = exponent;
     }
-    if (largest != known.none) Kokkos::atomic_fetch_max(known.row + i, largest);
+    if (largest != found.none) Kokkos::atomic_fetch_max(found.row + i, largest);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static double part_size(const Scalar& v) {
-    const double real = RealPart<Scalar>::real(v),
-                 imaginary = RealPart<Scalar>::imaginary(v);
-    const double x = real < 0 ? -real : real,
-                 y = imaginary < 0 ? -imaginary : imaginary;
-    return x > y ? x : y;
+  KOKKOS_INLINE_FUNCTION static double abs_of(double part) {
+    return part < 0 ? -part : part;
   }
 };
 
 /// See ReorderedMatrix::finish.
 template <class Scalar>
 struct FinishScaling {
-  std::int64_t rows;
   Exponents<Scalar> exponents;
   UpdateStatus* status;  // null: good
   const int* old_row;
@@ -129,13 +117,11 @@ struct FinishScaling {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (status && status->fault != UpdateFault::none) {
-      if (i == 0 && status->row >= 0 && status->row < rows)
-        status->row = old_row[status->row];
-      return;
+      if (i == 0 && status->row >= 0) status->row = old_row[status->row];
+    } else if (exponents.in_use) {
+      row_scale[i] = Scalar(exponents.factor(exponents.row[i]));
+      column_scale[i] = Scalar(exponents.factor(exponents.column[i]));
     }
-    if (!exponents.row || i >= rows) return;
-    row_scale[i] = Scalar(exponents.factor(exponents.row[i]));
-    column_scale[i] = Scalar(exponents.factor(exponents.column[i]));
   }
 };
 

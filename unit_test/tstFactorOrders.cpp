@@ -36,6 +36,15 @@ std::vector<FactorOrder> orders() {
   return made;
 }
 
+template <class Scalar>
+struct CopyScaling {
+  Strata::Detail::ScalingArray from;
+  Vector<Scalar> to;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    to(i) = from.template get<Scalar>(i);
+  }
+};
+
 /// Pr, Dr, Dc, Pc on the host.
 template <class Scalar>
 struct HostTransformation {
@@ -57,8 +66,8 @@ struct HostTransformation {
       if (!given.is_set) return;
       const Vector<Scalar> copy("copy", n);
       Kokkos::parallel_for(
-          Kokkos::RangePolicy<Device>(0, n),
-          KOKKOS_LAMBDA(int i) { copy(i) = given.get<Scalar>(i); });
+          Kokkos::RangePolicy<Device, Kokkos::IndexType<std::int64_t>>(0, n),
+          CopyScaling<Scalar>{given, copy});
       to = on_host(copy);
     };
     scales(from.row_scaling(), row_scale);

@@ -56,8 +56,8 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
       });
       return;
     }
-    Detail::FactorOrderFacts natural;
-    coloured_ = Coloured::make(exec, A, kind, options, natural.reason);
+    IncompleteFactorizationReport natural;
+    coloured_ = Coloured::make(exec, A, kind, options, natural.order_reason);
     if (!coloured_)
       state_ = std::make_shared<State>(exec, A, kind, options, natural);
   });

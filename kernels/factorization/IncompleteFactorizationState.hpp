@@ -61,7 +61,7 @@ class IncompleteFactorizationState {
   /// @param order    of A, which is permuted
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
-                               const FactorOrderFacts& order,
+                               const Report& order,
                                GraphWithLevels<ExecutionSpace> graph_of_l = {})
       : kind_(kind),
         options_(options),
@@ -93,7 +93,7 @@ class IncompleteFactorizationState {
         Solves(exec, made.L, made.U, solve_options(options_),
                enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
-    entries_ = static_cast<std::int64_t>(std::max(A.num_values, order.entries));
+    entries_ = std::max(static_cast<std::int64_t>(A.num_values), order.entries);
     report_ = report_of(solves_.reports());
     report_factorisation(factors_.replaced_pivots(exec));
   }
@@ -364,14 +364,8 @@ class IncompleteFactorizationState {
   }
 
   Report report_of(const Reports& solvers) const {
-    Report report;
+    Report report = order_;
     report.kind = kind_;
-    report.order = order_.order;
-    report.order_reason = order_.reason;
-    report.order_us = order_.order_us;
-    report.level_sets_before = order_.level_sets_before;
-    report.level_sets_after = order_.level_sets_after;
-    report.transformation_bytes = order_.bytes;
     report.rows = rows();
     report.entries = entries_;
     report.fill_entries = filled_.fill_entries();
@@ -391,7 +385,7 @@ class IncompleteFactorizationState {
 
   Factorization kind_;
   Options options_;
-  FactorOrderFacts order_;
+  Report order_;  // what there is to say of A's order
   HermitianMatrix<Scalar, ExecutionSpace> hermitian_;
   Matrix factorised_;  // for the constructor
   FilledMatrix<Scalar, ExecutionSpace> filled_;

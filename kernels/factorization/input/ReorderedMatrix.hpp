@@ -17,15 +17,6 @@
 namespace Strata {
 namespace Detail {
 
-/// What a report says of an order.
-struct FactorOrderFacts {
-  FactorOrder order = FactorOrder::natural;
-  std::string reason;
-  double order_us = 0;
-  int level_sets_before = 0, level_sets_after = 0;
-  std::size_t bytes = 0, entries = 0;  ///< of A
-};
-
 template <class Scalar>
 struct InvertPlaces {
   VectorMap<Scalar> rows, columns;
@@ -98,13 +89,14 @@ class ReorderedMatrix {
 
   /// With the values of the last take() or enqueue().
   const Matrix& matrix() const { return pattern_.arrays(); }
-  const FactorOrderFacts& facts() const { return facts_; }
+  /// What a report says of the order, and A's entries.
+  const IncompleteFactorizationReport& facts() const { return facts_; }
   const Maps& maps() const { return maps_; }
 
   /// Other values. The scalings in use stay until finish(). Waits for `exec`.
   /// @throws PatternMismatchError, and what check_square_matrix throws
   const Matrix& take(const ExecutionSpace& exec, const Matrix& A) const {
-    if (A.rows() != matrix().rows() || A.num_values != facts_.entries ||
+    if (A.rows() != matrix().rows() || A.num_values != A.entries.extent(0) ||
         pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_) {
       check_square_matrix(exec, A);
       throw PatternMismatchError(
@@ -129,7 +121,9 @@ class ReorderedMatrix {
                                               values,
                                               pattern_.new_values()};
     if (exponents_.extent(0) > 0) {
-      Kokkos::deep_copy(exec, exponents_, Exponents<Scalar>::none);
+      Kokkos::parallel_for("Strata::ReorderedMatrix::reset",
+                           Range(exec, 0, rows),
+                           ResetExponents<Scalar>{exponents()});
       for (const bool of_columns : {false, true})
         if (!(of_columns && symmetric_))
           for_each_row("Strata::ReorderedMatrix::equilibrate", exec, rows,
@@ -197,9 +191,9 @@ class ReorderedMatrix {
   void state_facts(const ExecutionSpace& exec, const Matrix& A,
                    const IncompleteFactorizationOptions& options) {
     if (is_permutation(options.order)) facts_.order = options.order;
-    facts_.reason = options.order == FactorOrder::automatic
-                        ? "the order with permutations or scalings"
-                        : "asked for";
+    facts_.order_reason = options.order == FactorOrder::automatic
+                              ? "the order with permutations or scalings"
+                              : "asked for";
     const auto level_sets = [&](const Matrix& of) {
       return make_level_permutation(exec, of.row_map, of.entries,
                                     of.stored_values(), of.columns,
@@ -210,10 +204,11 @@ class ReorderedMatrix {
       facts_.level_sets_before = level_sets(A);
       facts_.level_sets_after = level_sets(matrix());
     }
-    facts_.entries = A.num_values;
-    facts_.bytes = maps_.bytes() + source_.bytes() + pattern_.index_bytes() +
-                   matrix().num_values * sizeof(Scalar) +
-                   sizeof(int) * (old_.extent(0) + exponents_.extent(0));
+    facts_.entries = static_cast<std::int64_t>(A.num_values);
+    facts_.transformation_bytes =
+        maps_.bytes() + source_.bytes() + pattern_.index_bytes() +
+        matrix().num_values * sizeof(Scalar) +
+        sizeof(int) * (old_.extent(0) + exponents_.extent(0));
   }
 
   template <class... Errors>
@@ -235,7 +230,7 @@ class ReorderedMatrix {
   NewFactor<Scalar, ExecutionSpace> pattern_;  // and values
   ValueIndex<Memory> source_;                  // in A's values
   Ints old_, exponents_;                       // of rows, then of columns
-  FactorOrderFacts facts_;
+  IncompleteFactorizationReport facts_;
 };
 
 }  // namespace Detail

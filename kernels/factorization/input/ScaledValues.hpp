@@ -35,6 +35,14 @@ struct Exponents {
   }
 };
 
+template <class Scalar>
+struct ResetExponents {
+  Exponents<Scalar> exponents;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    exponents.row[i] = exponents.column[i] = exponents.none;
+  }
+};
+
 /// to(k) = Dr(i) a_ij Dc(j) for entry k of the permuted matrix.
 template <class Scalar, class MemorySpace>
 struct ScaledValues {

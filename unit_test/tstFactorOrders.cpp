@@ -342,6 +342,9 @@ TYPED_TEST(FactorOrders, TakesNewValues) {
       M.enqueue_update_values(Device(), d_first.values);
       Kokkos::fence();
       Fixture::expect_as_reference(M, A, options);
+      const auto third = Fixture::moved(M);
+      EXPECT_EQ(first.row_scale, third.row_scale);
+      EXPECT_EQ(first.column_scale, third.column_scale);
       M.enqueue_update_values(Device(), d_next);
       Kokkos::fence();
       Fixture::expect_as_reference(M, next, options);

@@ -82,11 +82,13 @@ class IncompleteFactorization {
   ///   LU does not use, a `small_pivot_threshold` outside of 0 to 1 or that the
   ///   real type rounds to 0, a negative `fill_level`, `enqueue_updates` with
   ///   FactorPrecision::single, FactorPrecision::single in a program without
-  ///   triangular solvers of float, and for triangular options that no solver
-  ///   honours; what incomplete_lu() throws, with fill incomplete_pattern(),
-  ///   too; what TriangularSolver's constructor throws of options and memory;
-  ///   PrecisionError with
-  ///   FactorPrecision::single (a factor's entry is beyond the range of float);
+  ///   triangular solvers of float, an `order` whose library Strata was built
+  ///   without, FactorScaling::matching of incomplete Cholesky, and for
+  ///   triangular options that no solver honours; for a matching SingularError
+  ///   and NotFiniteError; what incomplete_lu() throws, with fill
+  ///   incomplete_pattern(), too; what TriangularSolver's constructor throws of
+  ///   options and memory; PrecisionError with FactorPrecision::single (a
+  ///   factor's entry is beyond the range of float);
   ///   for incomplete_cholesky and the coloured order, NotHermitianError (see
   ///   the option `symmetry_tolerance`); for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive), whose row() is the
@@ -95,10 +97,12 @@ class IncompleteFactorization {
   /// search for each entry of A, up to four if its triangles do not agree
   /// exactly; incomplete_lu() and the analysis of two triangles, of four with
   /// `transpose`; in the coloured order, colour_rows() and some copies of the
-  /// matrix. Memory: both factors, on a host or with `enqueue_updates` with
-  /// their values twice, what the elimination keeps (see the report), and the
-  /// plans; meanwhile what incomplete_lu() takes; with a shift, A's values
-  /// again while it is factorised. Waits for `exec`.
+  /// matrix; for permutations and scalings, see FactorOrder and FactorScaling.
+  /// Memory: these and a permuted matrix (see the report), both factors, on a
+  /// host or with `enqueue_updates` with their values twice, what the
+  /// elimination keeps (see the report), and the plans; meanwhile what
+  /// incomplete_lu() takes; with a shift, A's values again while it is
+  /// factorised. Waits for `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           Factorization kind,
@@ -133,9 +137,10 @@ class IncompleteFactorization {
   ///   where memory or a launch fails in that, too, the next apply does it
   ///   first, and throws MemoryError while it can't
   /// Cost: four passes over A for the checks, the elimination, the new values
-  /// of each solver, and a copy of the factors' values. A CUDA graph that
-  /// recorded an apply must be recorded again, unless the option
-  /// `enqueue_updates` is set: no new solvers are made then.
+  /// of each solver, and a copy of the factors' values; two passes more if A is
+  /// permuted or scaled. A CUDA graph that recorded an apply must be recorded
+  /// again, unless the option `enqueue_updates` is set: no new solvers are made
+  /// then.
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
@@ -226,6 +231,7 @@ class IncompleteFactorization {
 
   /// Copies of the factors: L with the ones of its diagonal stored, as the last
   /// entry of each row, and U with its diagonal as the first. Rows are sorted.
+  /// If A is permuted or scaled, see transformation().
   /// @tparam Matrix a KokkosSparse::CrsMatrix with memory of its own, int32 or
   ///   int64 ordinals, and offsets that count its entries
   /// @throws IndexOverflowError, HandleError, MemoryError, OptionError in the

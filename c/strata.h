@@ -242,8 +242,10 @@ int64_t strata_last_error_row(void);
  * - factorisations: `fill_level` (the k of ILU(k)), `shift_tries` (integers),
  *   `transpose` (0 or 1),
  *   `shift`, `small_pivot_threshold`, `symmetry_tolerance` (reals), `precision`
- *   (text: working, single), `order` (text: natural, coloured, automatic), as
- * in Strata::IncompleteFactorizationOptions;
+ *   (text: working, single), `order` (text: natural, rcm, amd,
+ *   nested_dissection, level_sets, multicoloured, coloured, automatic),
+ *   `scaling` (text: none, equilibration, matching), as in
+ *   Strata::IncompleteFactorizationOptions;
  * - Krylov methods: `relative_tolerance`, `absolute_tolerance`,
  *   `divergence_tolerance` (reals), `max_iterations`, `iterations_ahead`,
  *   `restart` (GMRES), `max_new_starts` (BiCGStab), `launches` (conjugate

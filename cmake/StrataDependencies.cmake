@@ -108,6 +108,40 @@ macro(strata_find_in_range package target title header problem)
   endif()
 endmacro()
 
+# strata_find_orders(LIBRARY...): the imported targets Strata::AMD and Strata::METIS, of
+# those that are named, for libraries of C that have no CMake package. What is not found
+# has no target.
+function(strata_find_orders)
+  set(header_AMD amd.h)
+  set(function_AMD amd_l_order)
+  set(libraries_AMD amd suitesparseconfig)
+  set(header_METIS metis.h)
+  set(function_METIS METIS_SetDefaultOptions)
+  set(libraries_METIS metis)
+  foreach(name IN LISTS ARGN)
+    find_path(Strata_${name}_INCLUDE_DIR ${header_${name}} PATH_SUFFIXES suitesparse)
+    mark_as_advanced(Strata_${name}_INCLUDE_DIR)
+    set(files)
+    foreach(library IN LISTS libraries_${name})
+      find_library(Strata_${library}_LIBRARY ${library})
+      mark_as_advanced(Strata_${library}_LIBRARY)
+      list(APPEND files ${Strata_${library}_LIBRARY})
+    endforeach()
+    if(TARGET Strata::${name} OR NOT Strata_${name}_INCLUDE_DIR OR files MATCHES "NOTFOUND")
+      continue()
+    endif()
+    # Others and older ones have a header of that name, too.
+    file(STRINGS ${Strata_${name}_INCLUDE_DIR}/${header_${name}} lines
+         REGEX "${function_${name}}")
+    if(lines)
+      add_library(Strata::${name} INTERFACE IMPORTED GLOBAL)
+      set_target_properties(Strata::${name} PROPERTIES
+        INTERFACE_INCLUDE_DIRECTORIES "${Strata_${name}_INCLUDE_DIR}"
+        INTERFACE_LINK_LIBRARIES "${files}")
+    endif()
+  endforeach()
+endfunction()
+
 # Finds everything the headers need, and sets Strata_KOKKOS_DEVICES, the backends of
 # Kokkos. Leaves `problem` empty, or a sentence for the user. A macro, since
 # find_package's variables belong to the caller.

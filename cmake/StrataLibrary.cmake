@@ -10,12 +10,19 @@ set_target_properties(strata_header_only PROPERTIES EXPORT_NAME header_only)
 target_compile_features(strata_header_only INTERFACE cxx_std_17)
 target_compile_definitions(strata_header_only INTERFACE
   STRATA_ENABLE_CUDA_NATIVE=$<BOOL:${Strata_ENABLE_CUDA_NATIVE}>
-  STRATA_ENABLE_LAPACK=$<BOOL:${Strata_HAS_LAPACK}>)
+  STRATA_ENABLE_LAPACK=$<BOOL:${Strata_HAS_LAPACK}>
+  STRATA_ENABLE_AMD=$<BOOL:${Strata_HAS_AMD}>
+  STRATA_ENABLE_METIS=$<BOOL:${Strata_HAS_METIS}>)
 target_link_libraries(strata_header_only INTERFACE
   Kokkos::kokkos Kokkos::kokkoskernels)
 if(Strata_HAS_LAPACK)
   target_link_libraries(strata_header_only INTERFACE LAPACK::LAPACK)
 endif()
+foreach(library IN ITEMS AMD METIS)
+  if(Strata_HAS_${library})
+    target_link_libraries(strata_header_only INTERFACE Strata::${library})
+  endif()
+endforeach()
 
 # A project around this one compiles with flags of its own, whose warnings are not for
 # its developers to mend here.

@@ -113,7 +113,7 @@ struct NotFiniteError : MatrixError {
   using MatrixError::MatrixError;
 };
 /// A column of a square matrix has no pivot: no unique solution, no inverse.
-/// row() is that column.
+/// row() is that column. Or a matching has no entry left for row().
 struct SingularError : MatrixError {
   using MatrixError::MatrixError;
 };

@@ -7,6 +7,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_LevelPermutation.hpp>
 #include <algorithm>
+#include <analysis/orders/HostGraph.hpp>
 #include <gallery/GalleryGraphs.hpp>
 #include <numeric>
 #include <string>
@@ -54,96 +55,6 @@ inline const char* to_string(GalleryOrder order) {
 }
 
 namespace Detail {
-
-/// A graph in the memory of the host: those columns of a matrix that are other
-/// rows.
-struct HostGraph {
-  std::vector<std::int64_t> row_map, entries;
-
-  int rows() const { return static_cast<int>(row_map.size()) - 1; }
-  std::int64_t degree(int row) const { return row_map[row + 1] - row_map[row]; }
-  template <class Visit>
-  void neighbours(int row, const Visit& visit) const {
-    for (std::int64_t k = row_map[row]; k < row_map[row + 1]; ++k)
-      if (entries[k] != row) visit(static_cast<int>(entries[k]));
-  }
-};
-
-/// Breadth-first searches among the rows that have one label.
-class BreadthFirst {
- public:
-  explicit BreadthFirst(const HostGraph& graph)
-      : graph_(graph), label_(graph.rows(), 0), seen_(graph.rows(), 0) {}
-
-  void set_label(int row, int label) { label_[row] = label; }
-  int label(int row) const { return label_[row]; }
-
-  /// Finds what `root` leads to; `found` has it in the order of distance, and
-  /// `level_map` where each distance begins. Neighbours by ascending degree
-  /// where `sorted`.
-  void search(int root, bool sorted) {
-    const int wanted = label_[root];
-    ++stamp_;
-    found.assign(1, root);
-    level_map.assign(1, 0);
-    seen_[root] = stamp_;
-    for (std::size_t begin = 0; begin < found.size();) {
-      const std::size_t end = found.size();
-      level_map.push_back(static_cast<int>(end));
-      for (; begin < end; ++begin) {
-        const std::size_t first = found.size();
-        graph_.neighbours(found[begin], [&](int other) {
-          if (label_[other] != wanted || seen_[other] == stamp_) return;
-          seen_[other] = stamp_;
-          found.push_back(other);
-        });
-        if (sorted)
-          std::sort(found.begin() + first, found.end(), [&](int a, int b) {
-            const std::int64_t da = graph_.degree(a), db = graph_.degree(b);
-            return da != db ? da < db : a < b;
-          });
-      }
-    }
-  }
-  /// search() from a row that is nearly as far from others as any (George and
-  /// Liu 1979); three searches more at most.
-  void search_from_end(int root, bool sorted) {
-    search(root, false);
-    for (int trial = 0; trial < 3; ++trial) {
-      const std::size_t depth = level_map.size();
-      const auto last = found.begin() + level_map[depth - 2];
-      root = *std::min_element(last, found.end(), [&](int a, int b) {
-        return graph_.degree(a) < graph_.degree(b);
-      });
-      search(root, false);
-      if (level_map.size() <= depth) break;
-    }
-    if (sorted) search(root, true);
-  }
-
-  std::vector<int> found, level_map;
-
- private:
-  const HostGraph& graph_;
-  std::vector<int> label_, seen_;
-  int stamp_ = 0;
-};
-
-/// The old rows in reverse Cuthill-McKee order, component after component.
-inline std::vector<int> cuthill_mckee(const HostGraph& graph) {
-  BreadthFirst search(graph);
-  std::vector<int> old_row;
-  for (int row = 0; row < graph.rows(); ++row) {
-    if (search.label(row) != 0) continue;
-    search.search_from_end(row, true);
-    for (const int found : search.found) {
-      search.set_label(found, 1);
-      old_row.push_back(found);
-    }
-  }
-  std::reverse(old_row.begin(), old_row.end());
-  return old_row;
-}
 
 /// Nested dissection: the middle level of a breadth-first search separates
 /// what is before it from what is after it, and comes last.
@@ -200,43 +111,6 @@ inline std::vector<int> random_order(int rows, std::uint64_t seed) {
   for (int k = rows - 1; k > 0; --k)
     std::swap(old_row[k], old_row[RowRandom(seed, k).below(k + 1)]);
   return old_row;
-}
-
-/// The graph of A + A^T: searches go both ways.
-inline HostGraph symmetric_graph(const HostGraph& graph) {
-  const int rows = graph.rows();
-  HostGraph both{std::vector<std::int64_t>(rows + 1), {}};
-  const auto each = [&](const auto& use) {
-    for (int row = 0; row < rows; ++row)
-      for (auto k = graph.row_map[row]; k < graph.row_map[row + 1]; ++k)
-        use(row, graph.entries[k]);
-  };
-  each([&](int row, int column) {
-    ++both.row_map[row + 1];
-    ++both.row_map[column + 1];
-  });
-  std::partial_sum(both.row_map.begin(), both.row_map.end(),
-                   both.row_map.begin());
-  both.entries.resize(both.row_map.back());
-  auto next = both.row_map;
-  each([&](int row, int column) {
-    both.entries[next[row]++] = column;
-    both.entries[next[column]++] = row;
-  });
-  // Each neighbour once.
-  std::int64_t kept = 0, begin = 0;
-  for (int row = 0; row < rows; ++row) {
-    const std::int64_t end = both.row_map[row + 1];
-    const auto first = both.entries.begin() + begin;
-    std::sort(first, both.entries.begin() + end);
-    const auto last = std::unique(first, both.entries.begin() + end);
-    kept = std::copy(first, last, both.entries.begin() + both.row_map[row]) -
-           both.entries.begin();
-    begin = end;
-    both.row_map[row + 1] = kept;
-  }
-  both.entries.resize(kept);
-  return both;
 }
 
 /// The rows of A in `order`, which no function of the library gives.

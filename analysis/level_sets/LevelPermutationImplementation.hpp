@@ -5,9 +5,9 @@
 #include <Strata_LevelPermutation.hpp>
 #include <Strata_TriangleGraph.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <core/device/SortRows.hpp>
-#include <core/matrix/IndicesAs.hpp>
+#include <core/matrix/PackValues.hpp>
 #include <core/matrix/PatternCheck.hpp>
+#include <core/matrix/PermutePattern.hpp>
 #include <core/memory/MemoryErrors.hpp>
 
 namespace Strata {
@@ -61,35 +61,6 @@ struct PermutationCheck {
     const bool in_range =
         old >= 0 && old < static_cast<std::int64_t>(new_row.extent(0));
     if (!(in_range && new_row(old) == row) && row < first) first = row;
-  }
-};
-
-template <class MemorySpace>
-struct PermutedRowLength {
-  IndexArray row_map;
-  Kokkos::View<const int*, MemorySpace> old_row;
-  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
-    const int from = old_row(row);
-    return row_map(from + 1) - row_map(from);
-  }
-};
-
-template <class Scalar, class MemorySpace>
-struct PermuteRows {
-  CrsArrays<Scalar> from;
-  Permutation<MemorySpace> permutation;
-  IndexOutput row_map, entries;
-  Scalar* values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
-                                         int lanes) const {
-    const int old = permutation.old_row(row);
-    const std::int64_t begin = from.row_map(old);
-    const std::int64_t count = from.row_map(old + 1) - begin;
-    const std::int64_t first = row_map(row);
-    for (std::int64_t e = lane; e < count; e += lanes) {
-      entries.set(first + e, permutation.new_row(from.entries(begin + e)));
-      values[first + e] = from.values[begin + e];
-    }
   }
 };
 
@@ -207,31 +178,14 @@ void permute_rows_and_columns(
   const std::int64_t rows = A.rows();
   check_square_matrix(exec, A);
   check_permutation_of(exec, permutation, rows);
-  const IndexOutput row_map =
-      made.make_row_map("Strata::Permuted::row_map", rows);
-  const std::int64_t stored = scan_row_lengths(
-      "Strata::PermuteSymmetric::count", exec, rows,
-      PermutedRowLength<Memory>{A.row_map, permutation.old_row}, row_map);
-  const IndexOutput entries =
-      made.make_entries("Strata::Permuted::entries", stored);
-  Scalar* const values = made.make_values("Strata::Permuted::values", stored);
-  if (stored == 0) return;
-  // A permutation's numbers are ints, and so are columns while they are sorted.
-  const auto offsets = indices_as<std::int64_t>(exec, row_map);
-  const bool narrow = entries.bytes_of_one() == sizeof(int);
-  Kokkos::View<int*, DeviceOf<ExecutionSpace>> columns(
-      narrow ? static_cast<int*>(const_cast<void*>(entries.data())) : nullptr,
-      narrow ? entries.extent(0) : 0);
-  if (!narrow)
-    columns =
-        make_unfilled<decltype(columns)>("Strata::Permuted::columns", stored);
-  for_each_row(
-      "Strata::PermuteSymmetric::rows", exec, rows, stored,
-      PermuteRows<Scalar, Memory>{A, permutation, row_map, columns, values});
-  sort_crs_rows(exec, offsets, columns,
-                Kokkos::View<Scalar*, DeviceOf<ExecutionSpace>>(
-                    values, static_cast<std::size_t>(stored)));
-  if (!narrow) copy_indices(exec, columns, entries);
+  const auto source = permute_pattern(exec, A, permutation.old_row.data(),
+                                      permutation.new_row.data(), made);
+  Scalar* const values =
+      made.make_values("Strata::Permuted::values", source.size());
+  gather_values(exec, source, A.values,
+                Kokkos::View<Scalar*, Memory>(
+                    values, static_cast<std::size_t>(source.size())),
+                false);
   exec.fence();
 }
 

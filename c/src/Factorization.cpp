@@ -17,8 +17,12 @@ std::string text_of(const Strata::IncompleteFactorizationReport& report) {
   std::ostringstream out;
   out << "kind: " << to_string(report.kind) << '\n'
       << "order: " << to_string(report.order) << ", " << report.order_reason
-      << '\n'
-      << "rows: " << report.rows << '\n'
+      << '\n';
+  if (report.level_sets_before > 0)
+    out << "level sets: " << report.level_sets_after << " after "
+        << report.level_sets_before << ", permuted in " << report.order_us
+        << " us, " << report.transformation_bytes << " bytes\n";
+  out << "rows: " << report.rows << '\n'
       << "entries: " << report.entries << ", L " << report.lower_entries
       << ", U " << report.upper_entries << ", fill " << report.fill_entries
       << '\n';
@@ -63,6 +67,7 @@ strata_status strata_factorization_create(strata_factorization* factors,
     StrataC::read_plan_options(reader, given.triangular);
     reader.read("fill_level", given.fill_level);
     reader.read("order", given.order);
+    reader.read("scaling", given.scaling);
     reader.read("transpose", given.transpose);
     reader.read("shift", given.shift);
     reader.read("shift_tries", given.shift_tries);

@@ -39,6 +39,7 @@ constexpr bool is_ldl(Factorization kind) {
 inline const char* option_of_natural_order(
     const IncompleteFactorizationOptions& options) {
   const IncompleteFactorizationOptions defaults;
+  if (options.scaling != defaults.scaling) return "scaling";
   if (options.triangular != defaults.triangular) return "triangular";
   if (options.transpose) return "transpose";
   if (options.shift != 0) return "shift";
@@ -50,6 +51,11 @@ inline const char* option_of_natural_order(
   return nullptr;
 }
 
+/// Whether an order is a permutation that the host finds.
+inline bool is_permutation(FactorOrder order) {
+  return order > FactorOrder::coloured;
+}
+
 /// @throws OptionError
 template <class Scalar, class ExecutionSpace>
 const IncompleteFactorizationOptions& checked_options(
@@ -57,6 +63,20 @@ const IncompleteFactorizationOptions& checked_options(
     bool has_pattern = false) {
   require_enumerator("kind", kind);
   require_enumerator("order", options.order);
+  require_enumerator("scaling", options.scaling);
+  if (options.scaling == FactorScaling::matching &&
+      (reads_upper(kind) || has_pattern))
+    throw OptionError("scaling",
+                      "is matching, which permutes rows alone, with symmetric "
+                      "factors or a given pattern",
+                      "use equilibration, incomplete LU, or for a pattern that "
+                      "of a matched matrix with a FactorTransformation");
+  if (has_pattern && is_permutation(options.order))
+    throw OptionError("order",
+                      std::string("is ") + to_string(options.order) +
+                          ", and the pattern is given, which has an order",
+                      "pass the permutations of that as a "
+                      "FactorTransformation, and natural");
   check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
   if (options.enqueue_updates && options.precision != FactorPrecision::working)
     throw OptionError("enqueue_updates",
@@ -106,6 +126,31 @@ const IncompleteFactorizationOptions& checked_options(
                       "leave it at its default, or set `order` to "
                       "FactorOrder::natural");
   return options;
+}
+
+/// Whether rows are permuted or scaled.
+/// @param given  permutations and scalings of the caller
+/// @throws OptionError where options ask for others
+template <class Transformation>
+bool is_reordered(const Transformation& given,
+                  const IncompleteFactorizationOptions& options) {
+  const bool orders = is_permutation(options.order),
+             matches = options.scaling == FactorScaling::matching,
+             scales = options.scaling != FactorScaling::none;
+  const auto refuse = [](const char* name, const char* value) {
+    throw OptionError(
+        name,
+        "is " + std::string(value) + ", and the transformation sets that, too",
+        "leave one of them out");
+  };
+  if (given.permutes() || given.scales()) {
+    if (orders ? given.permutes() : options.order == FactorOrder::coloured)
+      refuse("order", to_string(options.order));
+    if (matches || (scales && given.scales()))
+      refuse("scaling", to_string(options.scaling));
+    return true;
+  }
+  return orders || scales;
 }
 
 }  // namespace Detail

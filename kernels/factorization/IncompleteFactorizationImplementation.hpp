@@ -42,14 +42,27 @@ auto IncompleteFactorization<Scalar, ExecutionSpace>::natural_state() const
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
-    Factorization kind, const IncompleteFactorizationOptions& options,
+    Factorization kind, const Transformation& transformation,
+    const IncompleteFactorizationOptions& options,
     const Detail::CrsArrays<Scalar>* pattern) {
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
     Detail::checked_options<Scalar, ExecutionSpace>(kind, options, pattern);
-    std::string reason = "the order of a given pattern";
-    if (!pattern) coloured_ = Coloured::make(exec, A, kind, options, reason);
+    if (Detail::is_reordered(transformation, options)) {
+      reordered_ =
+          std::make_shared<Reordered>(exec, A, kind, transformation, options);
+      reordered_->with_rows_of([&] {
+        state_ = std::make_shared<State>(exec, reordered_->matrix(), kind,
+                                         options, reordered_->facts(), pattern);
+      });
+      return;
+    }
+    IncompleteFactorizationReport natural;
+    natural.order_reason = "the order of a given pattern";
+    if (!pattern)
+      coloured_ = Coloured::make(exec, A, kind, options, natural.order_reason);
     if (!coloured_)
-      state_ = std::make_shared<State>(exec, A, kind, options, reason, pattern);
+      state_ =
+          std::make_shared<State>(exec, A, kind, options, natural, pattern);
   });
 }
 
@@ -58,10 +71,12 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::update(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
   require_made();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    if (coloured_)
-      coloured_->take_values(exec, A);
-    else
-      state_->take_values(exec, A);
+    if (coloured_) return coloured_->take_values(exec, A);
+    if (!reordered_) return state_->take_values(exec, A);
+    const auto& permuted = reordered_->take(exec, A);
+    reordered_->with_rows_of([&] { state_->take_values(exec, permuted); });
+    reordered_->finish(exec, nullptr);
+    exec.fence();
   });
 }
 
@@ -69,8 +84,11 @@ template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
   State& state = natural_state();
-  Detail::with_memory_errors(Detail::incomplete_factorisation,
-                             [&] { state.enqueue_values(exec, A); });
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    if (!reordered_) return state.enqueue_values(exec, A);
+    state.require_same_size(A);
+    enqueue_update(exec, A.values, A.num_values);
+  });
 }
 
 template <class Scalar, class ExecutionSpace>
@@ -78,7 +96,10 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
     const ExecutionSpace& exec, const Scalar* values, std::size_t num_values) {
   State& state = natural_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    state.enqueue_values(exec, values, num_values);
+    if (!reordered_) return state.enqueue_values(exec, values, num_values);
+    state.require_enqueued(num_values);
+    state.enqueue_values(exec, reordered_->enqueue(exec, values), num_values);
+    reordered_->finish(exec, state.status_data());
   });
 }
 
@@ -97,7 +118,9 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::solve_strided(
     if (coloured_)
       coloured_->apply(exec, b, x, op);
     else
-      state_->apply(exec, b, x, op, solves_.get());
+      state_->apply(exec, b, x, op, solves_.get(),
+                    reordered_ ? reordered_->maps()
+                               : Detail::FactorMaps<Scalar, ExecutionSpace>());
   });
 }
 
@@ -108,6 +131,7 @@ IncompleteFactorization<Scalar, ExecutionSpace>::share_plan(
   const State& state = natural_state();
   IncompleteFactorization sharer;
   sharer.state_ = state_;
+  sharer.reordered_ = reordered_;
   Detail::with_memory_errors(Detail::incomplete_factorisation,
                              [&] { sharer.solves_ = state.share(exec); });
   return sharer;
@@ -120,6 +144,13 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::copy_factor(
   const State& state = natural_state();
   Detail::with_memory_errors("a copy of an incomplete factor",
                              [&] { state.copy_factor(exec, uplo, made); });
+}
+
+template <class Scalar, class ExecutionSpace>
+auto IncompleteFactorization<Scalar, ExecutionSpace>::transformation() const
+    -> Transformation {
+  natural_state();
+  return reordered_ ? reordered_->maps().transformation() : Transformation();
 }
 
 template <class Scalar, class ExecutionSpace>

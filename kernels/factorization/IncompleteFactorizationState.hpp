@@ -5,6 +5,7 @@
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_UpdateStatus.hpp>
+#include <algorithm>
 #include <core/device/Profiling.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>
@@ -12,6 +13,7 @@
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/input/HermitianMatrix.hpp>
 #include <kernels/factorization/input/PositiveDiagonal.hpp>
+#include <kernels/factorization/input/ReorderedMatrix.hpp>
 #include <kernels/factorization/numeric/EnqueuedFactors.hpp>
 #include <kernels/factorization/numeric/FactorFindings.hpp>
 #include <kernels/factorization/solve/FactorSolves.hpp>
@@ -58,17 +60,17 @@ class IncompleteFactorizationState {
 
   /// See IncompleteFactorization's constructor.
   /// @param options  have passed checked_options
-  /// @param reason   why the order is the natural one
+  /// @param order    of A, which is permuted
   /// @param pattern  of L + U, without values; null: that of `fill_level`
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
-                               const std::string& reason,
+                               const Report& order,
                                const Matrix* pattern = nullptr,
                                GraphWithLevels<ExecutionSpace> graph_of_l = {})
       : kind_(kind),
         options_(options),
         has_given_pattern_(pattern != nullptr),
-        order_reason_(reason),
+        order_(order),
         hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance),
                    kind != Factorization::incomplete_ldlt),
         factorised_(first_matrix(exec, A)),
@@ -98,7 +100,7 @@ class IncompleteFactorizationState {
         Solves(exec, made.L, made.U, solve_options(options_),
                enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
-    entries_ = static_cast<std::int64_t>(A.num_values);
+    entries_ = std::max(static_cast<std::int64_t>(A.num_values), order.entries);
     report_ = report_of(solves_.reports());
     report_factorisation(found);
   }
@@ -138,13 +140,7 @@ class IncompleteFactorizationState {
   /// See IncompleteFactorization::enqueue_update_values.
   void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
                       std::size_t num_values) {
-    Enqueued& enqueued = enqueued_factors();
-    if (num_values != static_cast<std::size_t>(entries_))
-      throw SizeMismatchError("values",
-                              "has " + std::to_string(num_values) +
-                                  " elements, the factorised matrix " +
-                                  std::to_string(entries_),
-                              "pass the values of the factorised matrix");
+    Enqueued& enqueued = require_enqueued(num_values);
     const ProfilingRegion region(
         "Strata::IncompleteFactorization::enqueue_update_values");
     solves_.distrust_values();
@@ -156,21 +152,41 @@ class IncompleteFactorizationState {
                            });
   }
   void enqueue_values(const ExecutionSpace& exec, const Matrix& A) {
+    require_same_size(A);
+    enqueue_values(exec, A.values, A.num_values);
+  }
+  /// These two: what enqueue_values throws.
+  EnqueuedFactors<Scalar, ExecutionSpace>& require_enqueued(
+      std::size_t num_values) const {
+    Enqueued& enqueued = enqueued_factors();
+    if (num_values != static_cast<std::size_t>(entries_))
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(num_values) +
+                                  " elements, the factorised matrix " +
+                                  std::to_string(entries_),
+                              "pass the values of the factorised matrix");
+    return enqueued;
+  }
+  void require_same_size(const Matrix& A) const {
     enqueued_factors();
     if (A.rows() != rows() ||
         A.num_values != static_cast<std::size_t>(entries_))
       throw PatternMismatchError(
           "A", "does not have as many rows and entries as were factorised",
           "make a new factorisation");
-    enqueue_values(exec, A.values, A.num_values);
   }
   auto update_status() const { return enqueued_factors().status(); }
+  UpdateStatus* status_data() const {
+    return const_cast<UpdateStatus*>(update_status().data());
+  }
 
   /// @param solves  those of share(), null: the state's own
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x, Op op, Solves* solves) {
+             const StridedBlock& x, Op op, Solves* solves,
+             const FactorMaps<Scalar, ExecutionSpace>& maps) {
     const ProfilingRegion region("Strata::IncompleteFactorization::apply");
-    (solves ? *solves : solves_).apply(exec, b, x, op);
+    (solves ? *solves : solves_)
+        .apply(exec, b, x, op, maps.rows(), maps.columns());
   }
   std::shared_ptr<Solves> share(const ExecutionSpace& exec) const {
     const ProfilingRegion region("Strata::IncompleteFactorization::share_plan");
@@ -385,9 +401,8 @@ class IncompleteFactorizationState {
   }
 
   Report report_of(const Reports& solvers) const {
-    Report report;
+    Report report = order_;
     report.kind = kind_;
-    report.order_reason = order_reason_;
     report.rows = rows();
     report.entries = entries_;
     report.fill_entries = filled_.fill_entries();
@@ -408,7 +423,7 @@ class IncompleteFactorizationState {
   Factorization kind_;
   Options options_;
   bool has_given_pattern_;
-  std::string order_reason_;
+  Report order_;  // what there is to say of A's order
   HermitianMatrix<Scalar, ExecutionSpace> hermitian_;
   Matrix factorised_;  // for the constructor
   FilledMatrix<Scalar, ExecutionSpace> filled_;

@@ -36,7 +36,8 @@ struct ScalingArray {
 
 }  // namespace Detail
 
-/// How the factors L and U of a FactorSolver come from a matrix A:
+/// How the factors L and U of a FactorSolver or an IncompleteFactorization come
+/// from a matrix A:
 ///
 ///     Pr Dr A Dc Pc = L U,
 ///
@@ -78,6 +79,12 @@ class FactorTransformation {
     column_owner_ = scaling(view, column_scaling_);
     return *this;
   }
+
+  /// Whether any is set.
+  bool permutes() const {
+    return row_permutation_.is_set || column_permutation_.is_set;
+  }
+  bool scales() const { return row_scaling_.is_set || column_scaling_.is_set; }
 
   // For the library.
   const Detail::OptionalIndices& row_permutation() const {

@@ -3,6 +3,7 @@
 #define STRATA_INCOMPLETE_FACTORIZATION_HPP
 
 #include <KokkosSparse_CrsMatrix.hpp>
+#include <Strata_FactorTransformation.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_Types.hpp>
 #include <Strata_UpdateStatus.hpp>
@@ -24,6 +25,8 @@ class FactorSolves;
 template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState;
 template <class Scalar, class ExecutionSpace>
+class ReorderedMatrix;
+template <class Scalar, class ExecutionSpace>
 class ColouredFactors;
 template <class Scalar, class ExecutionSpace>
 class TwoColourBlocks;
@@ -40,10 +43,13 @@ class TwoColourBlocks;
 /// real up to rounding and has any signs; for incomplete_ldlt U = D L^T. L and
 /// U are both computed, at the cost of incomplete LU. Elimination and its error
 /// bound are those of incomplete_lu(), the solves those of TriangularSolver.
-/// With the option `order`, rows are eliminated in the order of two colours
+/// With FactorOrder::coloured, rows are eliminated in the order of two colours
 /// instead, and solves multiply with the two blocks beside the diagonals;
 /// conjugate gradients take their steps in the Schur complement that the blocks
 /// make.
+///
+/// With the options `order` and `scaling`, or a FactorTransformation, Pr Dr A
+/// Dc Pc takes A's place in what follows. Vectors stay in the order given.
 ///
 /// Copies share factors, plans and workspace. Calls of apply that share a
 /// workspace must not overlap in time; give each stream that works at the same
@@ -61,6 +67,7 @@ class IncompleteFactorization {
   using scalar_type = Scalar;
   using execution_space = ExecutionSpace;
   using memory_space = typename ExecutionSpace::memory_space;
+  using Transformation = FactorTransformation<Scalar, ExecutionSpace>;
   /// What lower() and upper() return unless they are told another type.
   using matrix_type = KokkosSparse::CrsMatrix<
       Scalar, int, Kokkos::Device<ExecutionSpace, memory_space>, void, int>;
@@ -80,11 +87,13 @@ class IncompleteFactorization {
   ///   LU does not use, a `small_pivot_threshold` outside of 0 to 1 or that the
   ///   real type rounds to 0, a negative `fill_level`, `enqueue_updates` with
   ///   FactorPrecision::single, FactorPrecision::single in a program without
-  ///   triangular solvers of float, and for triangular options that no solver
-  ///   honours; what incomplete_lu() throws, with fill incomplete_pattern(),
-  ///   too; what TriangularSolver's constructor throws of options and memory;
-  ///   PrecisionError with
-  ///   FactorPrecision::single (a factor's entry is beyond the range of float);
+  ///   triangular solvers of float, an `order` whose library Strata was built
+  ///   without, FactorScaling::matching of symmetric factors, and for
+  ///   triangular options that no solver honours; for a matching SingularError
+  ///   and NotFiniteError; what incomplete_lu() throws, with fill
+  ///   incomplete_pattern(), too; what TriangularSolver's constructor throws of
+  ///   options and memory; PrecisionError with FactorPrecision::single (a
+  ///   factor's entry is beyond the range of float);
   ///   for symmetric factors and the coloured order, NotHermitianError (see
   ///   the option `symmetry_tolerance`); for incomplete_cholesky,
   ///   IndefiniteError (a pivot is not real and positive), whose row() is the
@@ -93,17 +102,31 @@ class IncompleteFactorization {
   /// search for each entry of A, up to four if its triangles do not agree
   /// exactly; incomplete_lu() and the analysis of two triangles, of four with
   /// `transpose`; in the coloured order, colour_rows() and some copies of the
-  /// matrix. Memory: both factors, on a host or with `enqueue_updates` with
-  /// their values twice, what the elimination keeps (see the report), and the
-  /// plans; meanwhile what incomplete_lu() takes; with a shift, A's values
-  /// again while it is factorised. Waits for `exec`.
+  /// matrix; for permutations and scalings, see FactorOrder and FactorScaling.
+  /// Memory: these and a permuted matrix (see the report), both factors, on a
+  /// host or with `enqueue_updates` with their values twice, what the
+  /// elimination keeps (see the report), and the plans; meanwhile what
+  /// incomplete_lu() takes; with a shift, A's values again while it is
+  /// factorised. Waits for `exec`.
   template <class Matrix>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           Factorization kind,
+                          const IncompleteFactorizationOptions& options = {})
+      : IncompleteFactorization(exec, A, kind, Transformation(), options) {}
+  /// The same with permutations and scalings of the caller, which options must
+  /// not ask for, too. The matrix that they make must have a complete diagonal.
+  /// @throws SizeMismatchError, PermutationError, NotFiniteError,
+  ///   ZeroDiagonalError, all as FactorSolver; OptionError for symmetric
+  ///   factors, unless rows and columns are permuted and scaled alike (complex
+  ///   scalings conjugated, but for incomplete_ldlt)
+  template <class Matrix>
+  IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
+                          Factorization kind,
+                          const Transformation& transformation,
                           const IncompleteFactorizationOptions& options = {}) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
-      analyse(exec, Detail::crs_arrays(A), kind, options);
+      analyse(exec, Detail::crs_arrays(A), kind, transformation, options);
     }
   }
 
@@ -126,13 +149,25 @@ class IncompleteFactorization {
   ///   UnsortedRowError, DuplicateEntryError, MissingDiagonalError and
   ///   PatternMismatchError of `pattern` (it lacks an entry of A, or for
   ///   symmetric factors a mirror image), with its first row at fault;
-  ///   SizeMismatchError; OptionError with `fill_level` or the coloured order
+  ///   SizeMismatchError; OptionError with `fill_level`, any order but natural
+  ///   and automatic, or a matching
   /// Cost: a search for each entry of A in place of incomplete_pattern().
   template <class Matrix, class Pattern,
             class = decltype(std::declval<const Pattern&>().row_map),
             class = decltype(std::declval<const Pattern&>().entries)>
   IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
                           Factorization kind, const Pattern& pattern,
+                          const IncompleteFactorizationOptions& options = {})
+      : IncompleteFactorization(exec, A, kind, pattern, Transformation(),
+                                options) {}
+  /// The same with the permutations and scalings that go with the pattern, as
+  /// other programs' symbolic factorisations have them.
+  template <class Matrix, class Pattern,
+            class = decltype(std::declval<const Pattern&>().row_map),
+            class = decltype(std::declval<const Pattern&>().entries)>
+  IncompleteFactorization(const ExecutionSpace& exec, const Matrix& A,
+                          Factorization kind, const Pattern& pattern,
+                          const Transformation& transformation,
                           const IncompleteFactorizationOptions& options = {}) {
     using Expect = Detail::ExpectMatrixViews<
         Scalar, ExecutionSpace, std::decay_t<decltype(pattern.row_map)>,
@@ -145,7 +180,8 @@ class IncompleteFactorization {
       given.entries = pattern.entries;
       given.num_values = given.entries.extent(0);
       given.columns = given.rows();
-      analyse(exec, Detail::crs_arrays(A), kind, options, &given);
+      analyse(exec, Detail::crs_arrays(A), kind, transformation, options,
+              &given);
     }
   }
 
@@ -161,9 +197,10 @@ class IncompleteFactorization {
   ///   where memory or a launch fails in that, too, the next apply does it
   ///   first, and throws MemoryError while it can't
   /// Cost: four passes over A for the checks, the elimination, the new values
-  /// of each solver, and a copy of the factors' values. A CUDA graph that
-  /// recorded an apply must be recorded again, unless the option
-  /// `enqueue_updates` is set: no new solvers are made then.
+  /// of each solver, and a copy of the factors' values; two passes more if A is
+  /// permuted or scaled. A CUDA graph that recorded an apply must be recorded
+  /// again, unless the option `enqueue_updates` is set: no new solvers are made
+  /// then.
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
@@ -254,6 +291,7 @@ class IncompleteFactorization {
 
   /// Copies of the factors: L with the ones of its diagonal stored, as the last
   /// entry of each row, and U with its diagonal as the first. Rows are sorted.
+  /// If A is permuted or scaled, see transformation().
   /// @tparam Matrix a KokkosSparse::CrsMatrix with memory of its own, int32 or
   ///   int64 ordinals, and offsets that count its entries
   /// @throws IndexOverflowError, HandleError, MemoryError, OptionError in the
@@ -268,6 +306,13 @@ class IncompleteFactorization {
     return factor<Matrix>(exec, Uplo::upper);
   }
 
+  /// Pr, Dr, Dc and Pc with Pr Dr A Dc Pc = L U up to what is dropped, of
+  /// lower() and upper(): for a FactorSolver with these. It refers to the
+  /// arrays in use, whose scalings an update changes if the option `scaling` is
+  /// equilibration.
+  /// @throws HandleError, OptionError in the coloured order
+  Transformation transformation() const;
+
   /// These three: @throws HandleError
   std::int64_t rows() const;
   const IncompleteFactorizationOptions& options() const;
@@ -279,6 +324,7 @@ class IncompleteFactorization {
   friend struct Detail::Internals;
   using State = Detail::IncompleteFactorizationState<Scalar, ExecutionSpace>;
   using Coloured = Detail::ColouredFactors<Scalar, ExecutionSpace>;
+  using Reordered = Detail::ReorderedMatrix<Scalar, ExecutionSpace>;
 
   static void expect_compiled() {
     using Expect =
@@ -305,7 +351,7 @@ class IncompleteFactorization {
   State& natural_state() const;
   void require_made() const;
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
-               Factorization kind,
+               Factorization kind, const Transformation& transformation,
                const IncompleteFactorizationOptions& options,
                const Detail::CrsArrays<Scalar>* pattern = nullptr);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
@@ -319,8 +365,9 @@ class IncompleteFactorization {
                    Detail::NewMatrix<Scalar>& made) const;
   const Detail::TwoColourBlocks<Scalar, ExecutionSpace>* reduced() const;
 
-  std::shared_ptr<State> state_;        // of the natural order, or null
-  std::shared_ptr<Coloured> coloured_;  // of the coloured order, or null
+  std::shared_ptr<State> state_;          // of the natural order, or null
+  std::shared_ptr<Coloured> coloured_;    // of the coloured order, or null
+  std::shared_ptr<Reordered> reordered_;  // A as it is factorised, or null
   /// Null: the state's own.
   std::shared_ptr<Detail::FactorSolves<Scalar, ExecutionSpace>> solves_;
 };
@@ -338,6 +385,19 @@ IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
                         const IncompleteFactorizationOptions& = {})
     -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
                                ExecutionSpace>;
+template <class ExecutionSpace, class Matrix, class Pattern, class Scalar,
+          class = decltype(std::declval<const Pattern&>().row_map),
+          class = decltype(std::declval<const Pattern&>().entries)>
+IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
+                        const Pattern&,
+                        const FactorTransformation<Scalar, ExecutionSpace>&,
+                        const IncompleteFactorizationOptions& = {})
+    -> IncompleteFactorization<Scalar, ExecutionSpace>;
+template <class ExecutionSpace, class Matrix, class Scalar>
+IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
+                        const FactorTransformation<Scalar, ExecutionSpace>&,
+                        const IncompleteFactorizationOptions& = {})
+    -> IncompleteFactorization<Scalar, ExecutionSpace>;
 
 }  // namespace Strata
 

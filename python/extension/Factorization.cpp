@@ -11,6 +11,7 @@ Strata::IncompleteFactorizationOptions factorization_options(
   // the library gets its name in Python.
   Strata::IncompleteFactorizationOptions options;
   options.order = option_of(given, "order", options.order);
+  options.scaling = option_of(given, "scaling", options.scaling);
   options.transpose = option(given, "transpose", options.transpose);
   options.shift = option(given, "shift", options.shift);
   options.shift_tries = option(given, "shift_tries", options.shift_tries);
@@ -44,21 +45,30 @@ struct BindFactorization {
     using Class = Factorization<Scalar, Space>;
     using Row = Indices<Space>;
     using Of = Values<Scalar, Space>;
+    using Permutation = std::optional<Row>;
+    using Scaling = std::optional<Of>;
     nb::class_<Class> bound(
         module, class_name<Scalar, Space>("IncompleteFactorization").c_str());
     bound
         .def(nb::init<const Row&, const Row&, const Of&, const std::string&,
-                      const nb::dict&, std::uintptr_t>(),
+                      const Permutation&, const Permutation&, const Scaling&,
+                      const Scaling&, const nb::dict&, std::uintptr_t>(),
              nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-             nb::arg("data").noconvert(), nb::arg("kind"), nb::arg("options"),
-             nb::arg("stream"))
-        .def(
-            nb::init<const Row&, const Row&, const Of&, const std::string&,
-                     const nb::dict&, std::uintptr_t, const Row&, const Row&>(),
-            nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-            nb::arg("data").noconvert(), nb::arg("kind"), nb::arg("options"),
-            nb::arg("stream"), nb::arg("pattern_indptr").noconvert(),
-            nb::arg("pattern_indices").noconvert())
+             nb::arg("data").noconvert(), nb::arg("kind"),
+             nb::arg("perm_r").none(), nb::arg("perm_c").none(),
+             nb::arg("row_scale").none(), nb::arg("col_scale").none(),
+             nb::arg("options"), nb::arg("stream"))
+        .def(nb::init<const Row&, const Row&, const Of&, const std::string&,
+                      const Permutation&, const Permutation&, const Scaling&,
+                      const Scaling&, const nb::dict&, std::uintptr_t,
+                      const Row&, const Row&>(),
+             nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+             nb::arg("data").noconvert(), nb::arg("kind"),
+             nb::arg("perm_r").none(), nb::arg("perm_c").none(),
+             nb::arg("row_scale").none(), nb::arg("col_scale").none(),
+             nb::arg("options"), nb::arg("stream"),
+             nb::arg("pattern_indptr").noconvert(),
+             nb::arg("pattern_indices").noconvert())
         .def("update", &Class::update, nb::arg("indptr").noconvert(),
              nb::arg("indices").noconvert(), nb::arg("data").noconvert(),
              nb::arg("keep").noconvert().none(), nb::arg("stream"))
@@ -70,6 +80,10 @@ struct BindFactorization {
              nb::arg("data").noconvert(), nb::arg("keep").noconvert().none(),
              nb::arg("stream"))
         .def("status", &Class::status, nb::arg("stream"))
+        .def("copy_places", &Class::copy_places, nb::arg("rows"),
+             nb::arg("to").noconvert(), nb::arg("stream"))
+        .def("copy_scaling", &Class::copy_scaling, nb::arg("rows"),
+             nb::arg("to").noconvert(), nb::arg("stream"))
         .def("share_plan", &share_plan<Class>, nb::arg("stream"))
         .def("report", &Class::report);
     // A lambda, because nvcc takes no pointers to members that are templates.
@@ -107,6 +121,14 @@ void bind_factorization(nb::module_& module) {
               "Why the rows have this order.")
       .def_ro("colours", &Report::colours,
               "Colours of the coloured order, else 0.")
+      .def_ro("order_us", &Report::order_us,
+              "Time in which rows were permuted and scaled, microseconds.")
+      .def_ro("level_sets_before", &Report::level_sets_before,
+              "Level sets of A's lower triangle; 0 if nothing is permuted.")
+      .def_ro("level_sets_after", &Report::level_sets_after,
+              "Those of the permuted matrix, without fill.")
+      .def_ro("transformation_bytes", &Report::transformation_bytes,
+              "Bytes of permutations, scalings and the permuted matrix.")
       .def_ro("rows", &Report::rows)
       .def_ro("entries", &Report::entries, "Entries of A.")
       .def_ro("lower_entries", &Report::lower_entries,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "Arrays.hpp"
+#include "FactorSolver.hpp"
 #include "Options.hpp"
 #include "Runtime.hpp"
 #include "UpdateStatus.hpp"
@@ -32,7 +33,13 @@ class Factorization
   Factorization() = default;
   Factorization(const Indices<Space>& row_map, const Indices<Space>& entries,
                 const Values<Scalar, Space>& values, const std::string& kind,
+                const std::optional<Indices<Space>>& rows,
+                const std::optional<Indices<Space>>& columns,
+                const std::optional<Values<Scalar, Space>>& row_scaling,
+                const std::optional<Values<Scalar, Space>>& column_scaling,
                 const nb::dict& given, std::uintptr_t stream) {
+    const Transformation<Scalar, Space> from{rows, columns, row_scaling,
+                                             column_scaling};
     const auto factorization = enumerator<Strata::Factorization>("kind", kind);
     const auto options = factorization_options(given);
     const bool has_ilut = given.contains("drop_tolerance");
@@ -46,15 +53,21 @@ class Factorization
         this->object = {exec, A, factorization,
                         Strata::ilut_pattern(exec, A, ilut).graph, options};
       else
-        this->object = {exec, A, factorization, options};
+        this->object = {exec, A, factorization, from.made(), options};
     });
   }
   /// On a given pattern.
   Factorization(const Indices<Space>& row_map, const Indices<Space>& entries,
                 const Values<Scalar, Space>& values, const std::string& kind,
+                const std::optional<Indices<Space>>& rows,
+                const std::optional<Indices<Space>>& columns,
+                const std::optional<Values<Scalar, Space>>& row_scaling,
+                const std::optional<Values<Scalar, Space>>& column_scaling,
                 const nb::dict& given, std::uintptr_t stream,
                 const Indices<Space>& pattern_row_map,
                 const Indices<Space>& pattern_entries) {
+    const Transformation<Scalar, Space> how{rows, columns, row_scaling,
+                                            column_scaling};
     const auto factorization = enumerator<Strata::Factorization>("kind", kind);
     const auto options = factorization_options(given);
     const auto from = view_of<Scalar, Space>(values);
@@ -67,7 +80,10 @@ class Factorization
             this->object = {
                 this->on(stream),
                 borrowed_matrix<Scalar, Space>(offsets, columns, from),
-                factorization, pattern, options};
+                factorization,
+                pattern,
+                how.made(),
+                options};
           });
     });
   }
@@ -140,8 +156,42 @@ class Factorization
     fill<Space>("data", values, factor.values);
   }
 
+  /// Copy a permutation or a scaling to an array of the host.
+  /// @return whether there is one
+  bool copy_places(bool rows, const Filled<std::int32_t>& to,
+                   std::uintptr_t stream) const {
+    const Work work;
+    const auto exec = this->on(stream);
+    const auto how = this->object.transformation();
+    const auto& given = rows ? how.row_permutation() : how.column_permutation();
+    if (!given.is_set) return false;
+    exec.fence();
+    fill<Space>(rows ? "perm_r" : "perm_c", to,
+                view_of_memory<const std::int32_t>(given.array.data(),
+                                                   given.array.extent(0)));
+    return true;
+  }
+  bool copy_scaling(bool rows, const Filled<InterfaceOf<Scalar>>& to,
+                    std::uintptr_t stream) const {
+    const Work work;
+    const auto exec = this->on(stream);
+    const auto how = this->object.transformation();
+    const auto& given = rows ? how.row_scaling() : how.column_scaling();
+    if (!given.is_set) return false;
+    exec.fence();
+    fill<Space>(rows ? "row_scale" : "col_scale", to,
+                view_of_memory<const Scalar>(given.data, given.extent));
+    return true;
+  }
+
   Strata::IncompleteFactorizationReport report() const {
     return this->object.report();
+  }
+
+ private:
+  template <class Element>
+  static auto view_of_memory(const void* data, std::size_t extent) {
+    return BorrowedArray<Element, Space>(static_cast<Element*>(data), extent);
   }
 };
 

@@ -43,8 +43,8 @@ class ColouredFactors {
                                                const Options& options,
                                                std::string& reason) {
     reason = "asked for";
-    if (options.order == FactorOrder::natural) return nullptr;
     const bool automatic = options.order == FactorOrder::automatic;
+    if (!automatic && options.order != FactorOrder::coloured) return nullptr;
     if (automatic) {
       reason = why_natural(exec, A, kind, options);
       if (!reason.empty()) return nullptr;

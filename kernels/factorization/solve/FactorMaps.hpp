@@ -59,6 +59,7 @@ class FactorMaps {
   using Memory = typename ExecutionSpace::memory_space;
   using Given = FactorTransformation<Scalar, ExecutionSpace>;
 
+  /// Of vectors that stay as they are.
   FactorMaps() = default;
   /// @throws SizeMismatchError, PermutationError, NotFiniteError,
   ///   ZeroDiagonalError
@@ -78,6 +79,18 @@ class FactorMaps {
   }
   VectorMap<Scalar> columns() const {
     return {column_place_.data(), column_scale_.data()};
+  }
+  /// To be changed by an equilibration.
+  Scalar* row_scales() const { return row_scale_.data(); }
+  Scalar* column_scales() const { return column_scale_.data(); }
+  /// With these arrays.
+  Given transformation() const {
+    Given made;
+    if (row_place_.extent(0)) made.row_permutation(row_place_);
+    if (column_place_.extent(0)) made.column_permutation(column_place_);
+    if (row_scale_.extent(0)) made.row_scaling(row_scale_);
+    if (column_scale_.extent(0)) made.column_scaling(column_scale_);
+    return made;
   }
   std::size_t bytes() const {
     return (row_place_.extent(0) + column_place_.extent(0)) * sizeof(int) +

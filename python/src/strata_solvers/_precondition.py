@@ -5,17 +5,28 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _core, _kept
 from ._errors import DuplicateEntryError, OptionError, UnsortedRowError
+from ._factors import FactorSolver
 from ._log import chosen
 from ._operator import Applied
 from ._triangular import UpdateStatus, plan_options
-from ._types import IncompleteOptions, Order, PlanOptions, Precision, SparseMatrix, Unpack, Values
+from ._types import (
+    ArrayLike,
+    IncompleteOptions,
+    Order,
+    PlanOptions,
+    Precision,
+    Scaling,
+    SparseMatrix,
+    Unpack,
+    Values,
+)
 
 _kinds = {"ilu": "incomplete_lu", "ilut": "incomplete_lu", "ic": "incomplete_cholesky",
           "ildl": "incomplete_ldlh", "ildlt": "incomplete_ldlt"}
@@ -24,8 +35,10 @@ _kinds = {"ilu": "incomplete_lu", "ilut": "incomplete_lu", "ic": "incomplete_cho
 # options to Python, add it here, to `factorization_options` of extension/Factorization.cpp
 # and to the texts of `ilu0`.
 _factor_options: dict[str, Any] = {
-    "fill_level": 0, "shift": 0.0, "shift_tries": 1, "small_pivot_threshold": 0.0, "precision": "working",
-    "enqueue_updates": False, "symmetry_tolerance": None}
+    "fill_level": 0, "shift": 0.0, "shift_tries": 1, "small_pivot_threshold": 0.0,
+    "precision": "working", "enqueue_updates": False, "symmetry_tolerance": None,
+    "scaling": "none"}
+_transformation = ("perm_r", "perm_c", "row_scale", "col_scale")
 
 
 def _for_natural_order(options: dict[str, Any]) -> list[str]:
@@ -44,11 +57,13 @@ class IncompletePreconditioner(Applied, LinearOperator):
 
     def __init__(self, matrix: _arrays.Crs, kind: str, order: str, transpose: bool,
                  options: dict[str, Any], copy: bool | None = None,
+                 given: tuple[Any, ...] = (None,) * 4,
                  pattern: _arrays.Crs | None = None):
         self._pattern = pattern
         self._set(matrix.shape, matrix.dtype, matrix.space)
         self._kind, self._order, self._options = kind, order, options
         self._has_transposes = transpose
+        self._given = FactorSolver._transformation(matrix, *given)
         self._factors: tuple[Any, Any] | None = None
         try:
             _arrays.make_in_order(self._factorize_first, matrix, copy=copy)
@@ -59,6 +74,11 @@ class IncompletePreconditioner(Applied, LinearOperator):
             _arrays.make_in_order(self._factorize_first, matrix)
         # That which was chosen: adjoints and copies have the same factors.
         self._order = self._core.report().order
+        if options.get("scaling") == "matching":
+            # It is of these values, whatever comes later.
+            self._given = self.perm_r, self.perm_c, self.row_scale, self.col_scale
+            self._order = "natural"
+            self._options = {name: options[name] for name in options if name != "scaling"}
         chosen(self)
 
     def _factorize_first(self, matrix: _arrays.Crs) -> None:
@@ -73,7 +93,7 @@ class IncompletePreconditioner(Applied, LinearOperator):
     def _factorize(self, transpose: bool) -> Any:
         matrix = self._matrix
         return _arrays.core("IncompleteFactorization", matrix.dtype, matrix.space)(
-            *matrix.handed(), _kinds[self._kind],
+            *matrix.handed(), _kinds[self._kind], *map(_arrays.handed, self._given),
             {**self._options, "order": self._order, "transpose": transpose},
             _arrays.waiting_stream(matrix.data),
             *(self._pattern.handed()[:2] if self._pattern else ()))
@@ -162,6 +182,33 @@ class IncompletePreconditioner(Applied, LinearOperator):
         """The upper factor, n x n, in CSR format: `lower` times it is M."""
         return self._make_factors()[1]
 
+    @property
+    def perm_r(self) -> Any:
+        """Row i of A is row perm_r[i] of the matrix Pr Dr A Dc Pc that `lower` and `upper` are
+        factors of: with `perm_c`, `row_scale` and `col_scale`, for a :class:`FactorSolver`.
+        A NumPy array; None if rows are not permuted."""
+        return self._copied("copy_places", True, np.int32)
+
+    @property
+    def perm_c(self) -> Any:
+        """Column i of A is column perm_c[i] of that matrix."""
+        return self._copied("copy_places", False, np.int32)
+
+    @property
+    def row_scale(self) -> Any:
+        """The diagonal of Dr, a copy; None if rows are not scaled."""
+        return self._copied("copy_scaling", True, self.dtype)
+
+    @property
+    def col_scale(self) -> Any:
+        """The diagonal of Dc."""
+        return self._copied("copy_scaling", False, self.dtype)
+
+    def _copied(self, copy: str, rows: bool, dtype: Any) -> Any:
+        to = np.empty(self.shape[0], dtype)
+        stream = _arrays.waiting_stream(self._matrix.data)
+        return to if getattr(self._core, copy)(rows, to, stream) else None
+
     def report(self) -> _core.IncompleteFactorizationReport:
         """Sizes, and the reports of the triangular solvers: ``.lower``, ``.upper``."""
         return _arrays.told(self._core.report(), self._matrix)
@@ -202,7 +249,7 @@ class IncompletePreconditioner(Applied, LinearOperator):
         _kept.wait_for_values(self, self._matrix.data,
                               bool(self._options.get("enqueue_updates")))
         return _restore, (tuple(self._matrix), self._kind, self._order,
-                          self._has_transposes, self._options, None,
+                          self._has_transposes, self._options, None, self._given,
                           tuple(self._pattern) if self._pattern else None)
 
 
@@ -247,8 +294,11 @@ def _restore(matrix: tuple[Any, ...], *rest: Any) -> Any:
                                     pattern and _arrays.Crs(*pattern))
 
 
-def ilu0(A: SparseMatrix, *, order: Order = "natural", transpose: bool = False,
-         shift: float = 0.0, shift_tries: int = 1, small_pivot_threshold: float = 0.0,
+def ilu0(A: SparseMatrix, *, order: Order = "natural", scaling: Scaling = "none",
+         perm_r: ArrayLike | None = None, perm_c: ArrayLike | None = None,
+         row_scale: ArrayLike | None = None, col_scale: ArrayLike | None = None,
+         transpose: bool = False, shift: float = 0.0, shift_tries: int = 1,
+         small_pivot_threshold: float = 0.0,
          precision: Precision = "working", enqueue_updates: bool = False,
          copy: bool | None = None, **options: Unpack[PlanOptions]) -> IncompletePreconditioner:
     """Incomplete LU factorisation without fill: (L U)_ij = a_ij where A stores entries.
@@ -260,11 +310,26 @@ def ilu0(A: SparseMatrix, *, order: Order = "natural", transpose: bool = False,
         replaced).  Of SciPy on a host; on a GPU of CuPy, PyTorch or JAX.  CSR format with
         sorted rows is taken as it is; others are converted, and entries named twice add
         up: ``report().conversion`` says so.
-    order : {'natural', 'automatic', 'coloured'}
-        'coloured' factorises in the order of two colours (red-black), for a Hermitian A,
+    order : {'natural', 'rcm', 'amd', 'nested_dissection', 'level_sets', 'multicoloured', \
+'automatic', 'coloured'}
+        The order of rows and columns in which A is factorised.  Vectors stay in that of A.
+        'rcm' (reverse Cuthill-McKee), 'amd' (approximate minimum degree, by SuiteSparse),
+        'nested_dissection' (by METIS) and 'level_sets' are orders of the pattern of A + A^T;
+        'multicoloured' puts rows of one colour together, of any number of colours.  One
+        thread of the host finds them.  'amd' and 'nested_dissection' raise OptionError
+        unless the package was built with ``-C cmake.define.Strata_ENABLE_AMD=ON`` and
+        ``Strata_ENABLE_METIS``.  'coloured' factorises in the order of two colours (red-black), for a Hermitian A,
         up to `symmetry_tolerance` as in :func:`ic0`, whose rows two colours are enough
         for, such as 5- and 7-point stencils: more iterations, faster solves on a GPU.  It
         has no `lower` and `upper`, no adjoint and none of the options below.
+    scaling : {'none', 'equilibration', 'matching'}
+        'equilibration' scales rows and columns by powers of two, so that their largest
+        entries are about 1, anew for each update.  'matching' also permutes rows, so that
+        the product of the diagonal is largest (as MC64), for an A with zeros or small
+        numbers there; updates keep what was found.
+    perm_r, perm_c, row_scale, col_scale : arrays of n, optional
+        Permutations and scalings of your own in place of `order` and `scaling`, as
+        :class:`FactorSolver` takes them.
     transpose : bool
         Analyse the transposed factors at once, for ``M.H``, ``M.T`` and ``apply(trans=)``.
         Without it the first of these does so.
@@ -314,12 +379,17 @@ def ilu0(A: SparseMatrix, *, order: Order = "natural", transpose: bool = False,
     array([1., 1.])
     """
     return _incomplete(A, "ilu", order, transpose, {
-        "shift": shift, "shift_tries": shift_tries, "small_pivot_threshold": small_pivot_threshold,
+        "scaling": scaling, "perm_r": perm_r, "perm_c": perm_c, "row_scale": row_scale,
+        "col_scale": col_scale, "shift": shift,
+        "shift_tries": shift_tries, "small_pivot_threshold": small_pivot_threshold,
         "precision": precision, "enqueue_updates": enqueue_updates, "copy": copy, **options})
 
 
-def ic0(A: SparseMatrix, *, order: Order = "automatic", transpose: bool = False,
-        shift: float = 0.0, shift_tries: int = 1, small_pivot_threshold: float = 0.0,
+def ic0(A: SparseMatrix, *, order: Order = "automatic", scaling: Scaling = "none",
+        perm_r: ArrayLike | None = None, perm_c: ArrayLike | None = None,
+        row_scale: ArrayLike | None = None, col_scale: ArrayLike | None = None,
+        transpose: bool = False, shift: float = 0.0, shift_tries: int = 1,
+        small_pivot_threshold: float = 0.0,
         precision: Precision = "working", enqueue_updates: bool = False,
         symmetry_tolerance: float | None = None, copy: bool | None = None,
         **options: Unpack[PlanOptions]) -> IncompletePreconditioner:
@@ -328,7 +398,8 @@ def ic0(A: SparseMatrix, *, order: Order = "automatic", transpose: bool = False,
     The upper triangle of A is read.  Parameters and result are those of :func:`ilu0`, and
     also the one below.  'automatic' is the coloured order on a GPU if no options are
     given and the rows have two colours, none with more than 1,024 entries; else it is the
-    natural order.
+    natural order.  Rows and columns are permuted and scaled alike, so there is no matching,
+    and `perm_c` is `perm_r`, `col_scale` the conjugate of `row_scale`.
 
     Parameters
     ----------
@@ -345,7 +416,9 @@ def ic0(A: SparseMatrix, *, order: Order = "automatic", transpose: bool = False,
         `symmetry_tolerance`, and IndefiniteError for a pivot that is not positive.
     """
     return _incomplete(A, "ic", order, transpose, {
-        "shift": shift, "shift_tries": shift_tries, "small_pivot_threshold": small_pivot_threshold,
+        "scaling": scaling, "perm_r": perm_r, "perm_c": perm_c, "row_scale": row_scale,
+        "col_scale": col_scale, "shift": shift,
+        "shift_tries": shift_tries, "small_pivot_threshold": small_pivot_threshold,
         "precision": precision, "enqueue_updates": enqueue_updates,
         "symmetry_tolerance": symmetry_tolerance, "copy": copy, **options})
 
@@ -366,7 +439,8 @@ def ilu(A: SparseMatrix, fill_level: int = 0, *, pattern: SparseMatrix | None = 
         The stored entries of L + U, in place of a level of fill: those of A, the diagonal
         and fill.  With the pattern of a complete elimination, from a symbolic
         factorisation, L U is A, without row exchanges.  Its values are not read, and A
-        need not store its diagonal.
+        need not store its diagonal.  It is the pattern of the permuted A if you pass
+        permutations; `order` and a matching are refused.
     **options
         As for :func:`ilu0`; the order of rows is the natural one where there is fill.
 
@@ -483,13 +557,14 @@ def _with_fill(A: Any, kind: str, order: str, fill_level: int,
 def _incomplete(A: Any, kind: str, order: str, transpose: bool,
                 options: dict[str, Any], pattern: Any = None) -> Any:
     copy = options.pop("copy", None)
+    given = tuple(options.pop(name, None) for name in _transformation)
     defaults = {**plan_options, **_factor_options}
     if kind == "ilut":
         defaults.update(drop_tolerance=None, fill_per_row=None)
     del defaults["take_triangle"]
-    if order not in ("natural", "automatic", "coloured"):
+    if order not in get_args(Order):
         raise OptionError("order", f"is {order!r}",
-                          "use 'natural', 'automatic' or 'coloured'")
+                          "use " + ", ".join(map(repr, get_args(Order))))
     for name in options:
         if name not in defaults:
             raise OptionError(name, "is no option of a preconditioner",
@@ -498,6 +573,12 @@ def _incomplete(A: Any, kind: str, order: str, transpose: bool,
     if order == "coloured" and (_for_natural_order(options) or transpose):
         raise OptionError(next(iter(_for_natural_order(options)), "transpose"),
                           "is none of order='coloured'", "ask for order='natural'")
+    if kind == "ilut":
+        for name in [*_transformation, "scaling"]:
+            if name in options or name in _transformation and \
+                    given[_transformation.index(name)] is not None:
+                raise OptionError(name, "is no option of ilut",
+                                  "permute and scale A and the vectors yourself")
     of_fill = None if pattern is None else _arrays.crs(pattern, "pattern", copy=copy)
     return IncompletePreconditioner(_arrays.crs(A, copy=copy), kind, order, bool(transpose),
-                                    options, copy, of_fill)
+                                    options, copy, given, of_fill)

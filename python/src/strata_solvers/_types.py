@@ -83,7 +83,9 @@ Trans = Literal["N", "T", "H", "C"]
 Algorithm = Literal["automatic", "substitution", "level_sets", "subgraphs", "sync_free",
                     "sync_free_subgraphs", "blocks", "tiles"]
 Accuracy = Literal["rowwise", "componentwise"]
-Order = Literal["natural", "automatic", "coloured"]
+Order = Literal["natural", "automatic", "coloured", "rcm", "amd", "nested_dissection",
+                "level_sets", "multicoloured"]
+Scaling = Literal["none", "equilibration", "matching"]
 Precision = Literal["working", "single"]
 BandMethod = Literal["automatic", "tiles", "nested_dissection", "partial_pivoting"]
 CallbackType = Literal["x", "pr_norm", "legacy"]
@@ -131,6 +133,11 @@ class IncompleteOptions(PlanOptions, total=False):
     """Those of `ilu` and `ic` apart from the level of fill."""
 
     order: Order
+    scaling: Scaling
+    perm_r: ArrayLike | None
+    perm_c: ArrayLike | None
+    row_scale: ArrayLike | None
+    col_scale: ArrayLike | None
     transpose: bool
     shift: float
     shift_tries: int

@@ -318,10 +318,11 @@ def ilu0(A: SparseMatrix, *, order: Order = "natural", scaling: Scaling = "none"
         'multicoloured' puts rows of one colour together, of any number of colours.  One
         thread of the host finds them.  'amd' and 'nested_dissection' raise OptionError
         unless the package was built with ``-C cmake.define.Strata_ENABLE_AMD=ON`` and
-        ``Strata_ENABLE_METIS``.  'coloured' factorises in the order of two colours (red-black), for a Hermitian A,
-        up to `symmetry_tolerance` as in :func:`ic0`, whose rows two colours are enough
-        for, such as 5- and 7-point stencils: more iterations, faster solves on a GPU.  It
-        has no `lower` and `upper`, no adjoint and none of the options below.
+        ``Strata_ENABLE_METIS``. 'coloured' factorises in the order of two colours
+        (red-black), for a Hermitian A, up to `symmetry_tolerance` as in :func:`ic0`, whose
+        rows two colours are enough for, such as 5- and 7-point stencils: more iterations,
+        faster solves on a GPU. It has no `lower` and `upper`, no adjoint and none of the
+        options below.
     scaling : {'none', 'equilibration', 'matching'}
         'equilibration' scales rows and columns by powers of two, so that their largest
         entries are about 1, anew for each update.  'matching' also permutes rows, so that

@@ -6,6 +6,7 @@
 #include <Strata_FactorSolver.hpp>
 #include <Strata_Gallery.hpp>
 #include <Strata_Gmres.hpp>
+#include <Strata_IlutPattern.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_IncompletePattern.hpp>

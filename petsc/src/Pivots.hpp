@@ -164,7 +164,7 @@ struct TakeRoots {
       if (row < bad) bad = row;
       return;
     }
-    roots(row) = Kokkos::sqrt(real);
+    roots(row) = std::sqrt(real);
   }
 };
 

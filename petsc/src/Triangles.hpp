@@ -5,6 +5,7 @@
 // Solves with the factors of one precision.
 
 #include <Strata_TriangularSolver.hpp>
+#include <algorithm>
 #include <analysis/level_sets/GraphWithLevels.hpp>
 #include <core/interface/Made.hpp>
 #include <kernels/factorization/solve/SingleFactors.hpp>
@@ -157,7 +158,7 @@ class Triangles {
     }
     const std::size_t most = second_.extent(0) / n;
     for (std::size_t c = 0; c < all; c += most) {
-      const auto range = Kokkos::make_pair(c, c + Kokkos::min(most, all - c));
+      const auto range = Kokkos::make_pair(c, c + std::min(most, all - c));
       solve_moved(exec, Kokkos::subview(b, Kokkos::ALL, range),
                   Kokkos::subview(x, Kokkos::ALL, range), step, places);
     }

@@ -490,6 +490,67 @@ PetscErrorCode test_events(MatType matrix, Random& random) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Values that come after the symbolic phase, which may have seen bad ones, and
+// a shift that is asked for then.
+PetscErrorCode test_phases(MatType matrix, Random& random) {
+  const Rows good = random_rows(50, random, false, 1.0);
+  IS natural;
+  MatFactorError error;
+
+  PetscFunctionBeginUser;
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, 50, 0, 1, &natural));
+  for (const char* first : {"other", "zero", "NaN"}) {
+    Rows rows = good;
+    const std::string what = first;
+    for (PetscInt i = 0; i < 50; ++i)
+      for (const PetscInt j : rows.columns[i])
+        if (what == "other")
+          rows.at(i, j) *= 2 + random.real();
+        else if (i == 30)
+          rows.at(i, j) =
+              what == "zero" ? 0 : std::numeric_limits<PetscReal>::quiet_NaN();
+    Made strata, petsc;
+    for (Made* made : {&strata, &petsc}) {
+      made->type = MAT_FACTOR_ILU;
+      PetscCall(make(rows, made == &strata ? matrix : MATSEQAIJ, &made->A));
+      PetscCall(MatFactorInfoInitialize(&made->info));
+      made->info.fill = 1;
+      made->info.zeropivot = made->info.shiftamount = 100 * rounding();
+      PetscCall(symbolic(
+          *made, made == &strata ? MATSOLVERSTRATA : MATSOLVERPETSC, natural));
+      PetscCall(MatFactorGetError(made->F, &error));
+      CHECK(error == MAT_FACTOR_NOERROR, "%s: error %d", first, (int)error);
+      PetscCall(fill(made->A, good));
+      PetscCall(numeric(*made));
+      PetscCall(MatFactorGetError(made->F, &error));
+      CHECK(error == MAT_FACTOR_NOERROR, "%s: error %d", first, (int)error);
+    }
+    PetscCall(compare(strata, petsc, random, 1e4 * rounding(), first));
+    PetscCall(end(strata));
+    PetscCall(end(petsc));
+  }
+  Rows rows = good;
+  for (const PetscInt j : rows.columns[30]) rows.at(30, j) = 0.0;
+  Made made;
+  made.type = MAT_FACTOR_ILU;
+  PetscCall(make(rows, matrix, &made.A));
+  PetscCall(MatFactorInfoInitialize(&made.info));
+  made.info.fill = 1;
+  made.info.zeropivot = 100 * rounding();
+  PetscCall(symbolic(made, MATSOLVERSTRATA, natural));
+  PetscCall(numeric(made));
+  PetscCall(MatFactorGetError(made.F, &error));
+  CHECK(error == MAT_FACTOR_NUMERIC_ZEROPIVOT, "error %d", (int)error);
+  made.info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  made.info.shiftamount = 0.5;
+  PetscCall(numeric(made));
+  PetscCall(MatFactorGetError(made.F, &error));
+  CHECK(error == MAT_FACTOR_NOERROR, "error %d with a shift", (int)error);
+  PetscCall(end(made));
+  PetscCall(ISDestroy(&natural));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode test(MatType matrix, Random& random) {
   PetscFunctionBeginUser;
   PetscCall(PetscLogDefaultBegin());
@@ -500,6 +561,7 @@ PetscErrorCode test(MatType matrix, Random& random) {
   PetscCall(test_single_precision(matrix, random));
   PetscCall(test_complete(matrix, random));
   PetscCall(test_events(matrix, random));
+  PetscCall(test_phases(matrix, random));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

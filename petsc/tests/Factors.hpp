@@ -99,7 +99,7 @@ inline PetscErrorCode make(const Rows& rows, MatType type, Mat* A) {
   PetscCall(MatCreate(PETSC_COMM_SELF, A));
   PetscCall(MatSetSizes(*A, rows.n, rows.n, rows.n, rows.n));
   PetscCall(MatSetType(*A, type));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 40, NULL));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 80, NULL));
   PetscCall(fill(*A, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

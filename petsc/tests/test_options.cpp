@@ -5,9 +5,8 @@
 // promise.
 
 #include <limits>
-#include <numeric>
 
-#include "Factors.hpp"
+#include "Both.hpp"
 
 namespace {
 
@@ -24,93 +23,6 @@ class WithOption {
  private:
   const char* name_;
 };
-
-// An entry of row 0 right of its diagonal, 0 where there is none. Its mirror
-// image is stored, too.
-PetscInt partner_of_first(const Rows& rows) {
-  for (const PetscInt j : rows.columns[0])
-    if (j > 0) return j;
-  return 0;
-}
-
-// `order` is PETSc's name of one, or "random": rows and, unless the factor is
-// symmetric, columns that differ from these in two places, see
-// partner_of_first.
-PetscErrorCode make_order(Mat A, const Rows& matrix, const std::string& order,
-                          bool symmetric, Random& random, IS* rows,
-                          IS* columns) {
-  const PetscInt n = matrix.n;
-
-  PetscFunctionBeginUser;
-  if (order != "random") {
-    PetscCall(MatGetOrdering(A, order.c_str(), rows, columns));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  std::vector<PetscInt> places(n);
-  std::iota(places.begin(), places.end(), 0);
-  for (PetscInt i = n - 1; i > 0; --i)
-    std::swap(places[i], places[random.below(i + 1)]);
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, places.data(),
-                            PETSC_COPY_VALUES, rows));
-  if (!symmetric)
-    std::swap(
-        *std::find(places.begin(), places.end(), 0),
-        *std::find(places.begin(), places.end(), partner_of_first(matrix)));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, places.data(),
-                            PETSC_COPY_VALUES, columns));
-  PetscCall(ISSetPermutation(*rows));
-  PetscCall(ISSetPermutation(*columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-struct How {
-  MatFactorType type = MAT_FACTOR_ILU;
-  const char* order = "natural";
-  PetscInt levels = 0;
-  MatFactorShiftType shift = MAT_SHIFT_NONE;
-  PetscReal amount = 0;
-};
-
-// strata's factors and PETSc's in the same order.
-PetscErrorCode start_both(Made& strata, Made& petsc, const Rows& rows,
-                          MatType matrix, const How& how, Random& random) {
-  IS order, columns;
-
-  PetscFunctionBeginUser;
-  PetscCall(make(rows, matrix, &strata.A));
-  PetscCall(make(rows, MATSEQAIJ, &petsc.A));
-  PetscCall(make_order(petsc.A, rows, how.order, how.type == MAT_FACTOR_ICC,
-                       random, &order, &columns));
-  for (Made* made : {&strata, &petsc}) {
-    made->type = how.type;
-    PetscCall(MatFactorInfoInitialize(&made->info));
-    made->info.fill = 5;
-    made->info.levels = (PetscReal)how.levels;
-    made->info.zeropivot = made->info.shiftamount = 100 * rounding();
-    if (how.amount > 0) made->info.shiftamount = how.amount;
-    made->info.shifttype = (PetscReal)how.shift;
-    PetscCall(symbolic(*made,
-                       made == &strata ? MATSOLVERSTRATA : MATSOLVERPETSC,
-                       order, columns));
-    PetscCall(numeric(*made));
-  }
-  PetscCall(ISDestroy(&order));
-  PetscCall(ISDestroy(&columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode change(Rows& rows, Random& random, bool symmetric) {
-  PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < rows.n; ++i)
-    for (const PetscInt j : rows.columns[i])
-      if (j >= i) {
-        const PetscReal factor = 1 + PetscReal(0.3) * random.real();
-        rows.at(i, j) *= factor;
-        if (j > i) rows.at(j, i) *= symmetric ? factor : 1 / factor;
-        if (j == i) rows.at(i, i) *= 2;
-      }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode test_levels_and_orders(MatType matrix, Random& random) {
   PetscFunctionBeginUser;
@@ -157,79 +69,6 @@ PetscErrorCode test_levels_and_orders(MatType matrix, Random& random) {
           PetscCall(end(petsc));
         }
       }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-enum class Half { forward, backward };
-PetscErrorCode half_solve(const Made& made, Half half, const Values& b,
-                          Values& x) {
-  Vec vx, vb;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(made.A, &vx, &vb));
-  PetscCall(put(vb, b));
-  if (half == Half::forward)
-    PetscCall(MatForwardSolve(made.F, vb, vx));
-  else
-    PetscCall(MatBackwardSolve(made.F, vb, vx));
-  x.resize(b.size());
-  PetscCall(get(vx, x));
-  PetscCall(VecDestroy(&vx));
-  PetscCall(VecDestroy(&vb));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Both halves make a solve, and those of icc are PETSc's.
-PetscErrorCode test_half_solves(MatType matrix, Random& random) {
-  const PetscInt n = 80;
-  Values b(n), y, x, expected;
-
-  PetscFunctionBeginUser;
-  for (const MatFactorType type :
-       {MAT_FACTOR_ILU, MAT_FACTOR_ICC, MAT_FACTOR_LU})
-    for (const char* order : {"natural", "rcm"}) {
-      Rows rows = random_rows(n, random, type == MAT_FACTOR_ICC, 1.5);
-      // PETSc refuses complex pivots.
-      if (PetscDefined(USE_COMPLEX) && type == MAT_FACTOR_ICC)
-        for (PetscInt i = 0; i < n; ++i)
-          for (const PetscInt j : rows.columns[i])
-            rows.at(i, j) = PetscRealPart(rows.at(i, j));
-      Made strata, petsc;
-      PetscCall(start_both(strata, petsc, rows, matrix, {type, order}, random));
-      for (int round = 0; round < 2; ++round) {
-        for (auto& value : b) value = random.scalar();
-        PetscCall(half_solve(strata, Half::forward, b, y));
-        PetscCall(half_solve(strata, Half::backward, y, x));
-        PetscCall(solve(petsc, b, false, expected));
-        CHECK(apart(x, expected) <= 1e4 * rounding(), "%s, %s: %g apart",
-              MatFactorTypes[type], order, (double)apart(x, expected));
-        if (type == MAT_FACTOR_ICC)
-          for (const Half half : {Half::forward, Half::backward}) {
-            PetscCall(half_solve(strata, half, b, x));
-            PetscCall(half_solve(petsc, half, b, expected));
-            CHECK(apart(x, expected) <= 1e4 * rounding(), "%s, half %d: %g",
-                  order, (int)half, (double)apart(x, expected));
-          }
-        PetscCall(change(rows, random, type == MAT_FACTOR_ICC));
-        for (Made* made : {&strata, &petsc}) {
-          PetscCall(fill(made->A, rows));
-          PetscCall(numeric(*made));
-        }
-      }
-      // A negative pivot has no square root.
-      if (type == MAT_FACTOR_ICC) {
-        rows.at(5, 5) *= -1;
-        PetscCall(fill(strata.A, rows));
-        PetscCall(numeric(strata));
-        for (const Half half : {Half::forward, Half::backward})
-          CHECK(code_of([&] { return half_solve(strata, half, b, x); }) ==
-                    PETSC_ERR_SUP,
-                "half of a solve with a negative pivot");
-        PetscCall(solve(strata, b, false, x));
-      }
-      PetscCall(end(strata));
-      PetscCall(end(petsc));
-    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -389,60 +228,6 @@ PetscErrorCode test_single_precision(MatType matrix, Random& random) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Complete factors: a pattern that changes and a pivot that fails.
-PetscErrorCode test_complete(MatType matrix, Random& random) {
-  PetscFunctionBeginUser;
-  Rows rows = random_rows(100, random, false, 1.0);
-  const Rows good = rows;
-  Made strata, petsc;
-  MatFactorError error;
-  std::string text;
-  PetscCall(
-      start_both(strata, petsc, rows, matrix, {MAT_FACTOR_LU, "nd"}, random));
-  Values b(100), x(100), r;
-  for (auto& value : b) value = random.scalar();
-  PetscCall(solve(strata, b, false, x));
-  r = b;
-  for (PetscInt i = 0; i < 100; ++i)
-    for (const PetscInt j : rows.columns[i]) r[i] -= rows.at(i, j) * x[j];
-  for (PetscInt i = 0; i < 100; ++i) r[i] += b[i];
-  CHECK(apart(r, b) <= 1e4 * rounding(), "a residual of %g",
-        (double)apart(r, b));
-  // Zero in every entry of a row.
-  for (const PetscInt j : rows.columns[40]) rows.at(40, j) = 0.0;
-  for (Made* made : {&strata, &petsc}) {
-    PetscCall(fill(made->A, rows));
-    PetscCall(numeric(*made));
-    PetscCall(MatFactorGetError(made->F, &error));
-    CHECK(error == MAT_FACTOR_NUMERIC_ZEROPIVOT, "error %d", (int)error);
-  }
-  PetscCall(view(strata.F, text));
-  CHECK(text.find("failed: zero pivot in row") != std::string::npos, "%s",
-        text.c_str());
-  PetscCall(MatFactorClearError(petsc.F));
-  for (Made* made : {&strata, &petsc}) {
-    PetscCall(fill(made->A, good));
-    PetscCall(numeric(*made));
-  }
-  PetscCall(compare(strata, petsc, random, 1e4 * rounding(), "good again"));
-  PetscCall(MatDestroy(&strata.A));
-  rows = random_rows(100, random, false, 1.0);
-  PetscCall(make(rows, matrix, &strata.A));
-  for (PetscInt i = 0; i < 3; ++i) PetscCall(fill(strata.A, rows));
-  PetscCall(MatSetOption(strata.A, MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
-  PetscCall(
-      MatSetOption(strata.A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  for (PetscInt j = 0; j < 100; ++j)
-    PetscCall(MatSetValue(strata.A, 50, j, 0.01, ADD_VALUES));
-  PetscCall(MatAssemblyBegin(strata.A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(strata.A, MAT_FINAL_ASSEMBLY));
-  CHECK(code_of([&] { return numeric(strata); }) == PETSC_ERR_ARG_WRONGSTATE,
-        "another pattern");
-  PetscCall(end(strata));
-  PetscCall(end(petsc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode calls_of(const char* name, PetscInt* count) {
   PetscLogEvent event;
   PetscEventPerfInfo info;
@@ -555,11 +340,9 @@ PetscErrorCode test(MatType matrix, Random& random) {
   PetscFunctionBeginUser;
   PetscCall(PetscLogDefaultBegin());
   PetscCall(test_levels_and_orders(matrix, random));
-  PetscCall(test_half_solves(matrix, random));
   PetscCall(test_shifted_pivots(matrix, random));
   PetscCall(test_replaced_pivots(matrix, random));
   PetscCall(test_single_precision(matrix, random));
-  PetscCall(test_complete(matrix, random));
   PetscCall(test_events(matrix, random));
   PetscCall(test_phases(matrix, random));
   PetscFunctionReturn(PETSC_SUCCESS);

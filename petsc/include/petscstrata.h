@@ -3,7 +3,7 @@
 #define PETSCSTRATA_H
 
 // Strata as a MatSolverType of PETSc: incomplete factors of MATSEQAIJKOKKOS,
-// MATSEQAIJ and MATSEQAIJCUSPARSE.
+// MATSEQAIJ and MATSEQAIJCUSPARSE, and solves with PETSc's complete ones.
 
 #include <petscmat.h>
 

@@ -48,6 +48,7 @@ class Array {
  public:
   using View = Kokkos::View<T*, typename Exec::memory_space>;
 
+  Array() = default;
   Array(T* data, std::size_t size, PetscMemType type) : petsc_(data) {
     if (reaches<Exec>(type))
       view_ = View(data, size);
@@ -70,7 +71,7 @@ class Array {
   }
 
  private:
-  T* petsc_;
+  T* petsc_ = nullptr;
   View view_;
 };
 
@@ -81,18 +82,18 @@ using Matrix =
                             void, PetscInt>;
 
 /// Columns of a dense matrix with a leading dimension.
-template <class Exec>
+template <class Exec, class T>
 using Columns =
-    Kokkos::View<Scalar**, Kokkos::LayoutStride, typename Exec::memory_space,
+    Kokkos::View<T**, Kokkos::LayoutStride, typename Exec::memory_space,
                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-template <class Exec>
-Columns<Exec> columns(Scalar* data, PetscInt rows, PetscInt count,
-                      PetscInt leading) {
-  return Columns<Exec>(data,
-                       Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1,
-                                            static_cast<std::size_t>(count),
-                                            static_cast<std::size_t>(leading)));
+template <class Exec, class T>
+Columns<Exec, T> columns(T* data, PetscInt rows, PetscInt count,
+                         PetscInt leading) {
+  return Columns<Exec, T>(
+      data, Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1,
+                                 static_cast<std::size_t>(count),
+                                 static_cast<std::size_t>(leading)));
 }
 
 }  // namespace PetscStrata

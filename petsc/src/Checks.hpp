@@ -6,6 +6,8 @@
 
 #include <petscmat.h>
 
+#include <vector>
+
 namespace PetscStrata {
 
 /// Refuses a program whose PETSc has other types than this library was compiled
@@ -32,18 +34,48 @@ inline PetscErrorCode check_program() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// MatReorderForNonzeroDiagonal changes an order that ISIdentity goes on
-/// calling the identity.
+/// ISIdentity goes on calling an order the identity that
+/// MatReorderForNonzeroDiagonal has changed.
 inline PetscErrorCode is_natural(IS order, PetscBool* natural) {
   const PetscInt* places;
   PetscInt n;
 
   PetscFunctionBegin;
+  *natural = PETSC_TRUE;
+  if (!order) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetLocalSize(order, &n));
   PetscCall(ISGetIndices(order, &places));
-  *natural = PETSC_TRUE;
   for (PetscInt i = 0; i < n; ++i)
     if (places[i] != i) *natural = PETSC_FALSE;
+  PetscCall(ISRestoreIndices(order, &places));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Refuses an order that names a row twice, or not at all.
+inline PetscErrorCode check_order(MPI_Comm comm, IS order, PetscInt n,
+                                  const char* of) {
+  const PetscInt* places;
+  PetscInt size;
+
+  PetscFunctionBegin;
+  if (!order) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetLocalSize(order, &size));
+  PetscCheck(size == n, comm, PETSC_ERR_ARG_SIZ,
+             "strata: the order of %s has %" PetscInt_FMT
+             " places, and the matrix %" PetscInt_FMT " rows",
+             of, size, n);
+  std::vector<bool> named(static_cast<std::size_t>(n), false);
+  PetscCall(ISGetIndices(order, &places));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt at = places[i];
+    PetscCheck(at >= 0 && at < n && !named[static_cast<std::size_t>(at)], comm,
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "strata: the order of %s has %" PetscInt_FMT
+               " at place %" PetscInt_FMT ": name each of the %" PetscInt_FMT
+               " once, from 0 on",
+               of, at, i, n);
+    named[static_cast<std::size_t>(at)] = true;
+  }
   PetscCall(ISRestoreIndices(order, &places));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,7 +84,6 @@ inline PetscErrorCode is_natural(IS order, PetscBool* natural) {
 inline PetscErrorCode check_info(Mat F, Mat A, IS rows, IS columns,
                                  const MatFactorInfo* info) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)F);
-  PetscBool natural = PETSC_TRUE;
   PetscInt m, n;
 
   PetscFunctionBegin;
@@ -62,26 +93,16 @@ inline PetscErrorCode check_info(Mat F, Mat A, IS rows, IS columns,
       "strata factorises square matrices, and this one has %" PetscInt_FMT
       " rows and %" PetscInt_FMT " columns",
       m, n);
-  PetscCheck(info->levels == 0, comm, PETSC_ERR_SUP,
-             "strata factorises without fill: use -pc_factor_levels 0, not %g",
+  PetscCall(check_order(comm, rows, n, "rows"));
+  PetscCall(check_order(comm, columns, n, "columns"));
+  PetscCheck(info->levels < PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "strata: %g levels of fill: use -pc_type lu for complete factors",
              (double)info->levels);
   PetscCheck(!(info->usedt > 0), comm, PETSC_ERR_SUP,
              "strata drops no entries by size: leave PCFactorSetDropTolerance");
   PetscCheck(!(info->diagonal_fill > 0), comm, PETSC_ERR_SUP,
              "strata adds no diagonal entries: leave -pc_factor_diagonal_fill, "
              "and use MatSetOption(A, MAT_FORCE_DIAGONAL_ENTRIES, PETSC_TRUE)");
-  for (IS order : {rows, columns})
-    if (order && natural) PetscCall(is_natural(order, &natural));
-  PetscCheck(natural, comm, PETSC_ERR_SUP,
-             "strata keeps the order of rows and columns: use "
-             "-pc_factor_mat_ordering_type natural, and leave "
-             "-pc_factor_nonzeros_along_diagonal, which exchanges columns of "
-             "this matrix");
-  PetscCheck(info->shifttype != (PetscReal)MAT_SHIFT_INBLOCKS, comm,
-             PETSC_ERR_SUP,
-             "strata has no shift inblocks, which PCILU makes of nonzero for "
-             "every matrix type but MATSEQAIJ: use -pc_factor_shift_type none "
-             "or positive_definite");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "Arrays.hpp"
 
@@ -134,6 +135,39 @@ struct PrepareValues {
   }
 };
 
+/// Adds an amount to the diagonal entry of a row. Rows are sorted.
+template <class Exec>
+struct ShiftPivot {
+  Matrix<Exec> A;
+  PetscReal amount;
+  Kokkos::View<Scalar*, typename Exec::memory_space> values;
+  KOKKOS_INLINE_FUNCTION void operator()(const PetscInt row) const {
+    const PetscInt end = A.graph.row_map(row + 1);
+    for (PetscInt k = A.graph.row_map(row); k < end; ++k)
+      if (A.graph.entries(k) == row) values(k) += amount;
+  }
+};
+
+/// Square roots of U's diagonal. The result is the first row whose entry is not
+/// real and positive.
+template <class Exec>
+struct TakeRoots {
+  using value_type = PetscInt;
+  Matrix<Exec> U;
+  Kokkos::View<PetscReal*, typename Exec::memory_space> roots;
+  KOKKOS_INLINE_FUNCTION void operator()(const PetscInt row,
+                                         PetscInt& bad) const {
+    const Scalar pivot = U.values(U.graph.row_map(row));
+    const PetscReal real = real_part(pivot);
+    // As PETSc's: an imaginary part is refused, not rounded away.
+    if (!(real > 0) || pivot != Scalar(real)) {
+      if (row < bad) bad = row;
+      return;
+    }
+    roots(row) = std::sqrt(real);
+  }
+};
+
 /// What is added to the diagonal in each try, PETSc's rules: nothing first.
 class Shift {
  public:
@@ -147,9 +181,19 @@ class Shift {
 
   PetscReal amount() const { return amount_; }
   PetscInt tries() const { return tries_; }
+  /// Rows with a shift of their own (MAT_SHIFT_INBLOCKS), ascending, and it.
+  const std::vector<PetscInt>& pivots() const { return pivots_; }
+  PetscReal of_pivot() const { return first_; }
 
-  /// After a try in which a pivot failed. False: give up.
-  bool raise() {
+  /// After a try in which the pivot of that row failed. False: give up.
+  bool raise(PetscInt row) {
+    if (type_ == MAT_SHIFT_INBLOCKS) {
+      // PETSc doesn't look at a pivot again, and rows below it see it shifted.
+      if (first_ == 0 || pivots_.size() == most_pivots) return false;
+      pivots_.push_back(row);
+      ++tries_;
+      return true;
+    }
     if (type_ == MAT_SHIFT_NONZERO) {
       amount_ = tries_ == 0 ? first_ : 2 * amount_;
       ++tries_;
@@ -184,11 +228,13 @@ class Shift {
 
  private:
   static constexpr PetscInt most_tries = 5;
+  static constexpr std::size_t most_pivots = 64;
   MatFactorShiftType type_;
   PetscReal first_, top_;
   bool refines_;
   PetscReal amount_ = 0, fraction_ = 0, low_ = 0, high_ = 1;
   PetscInt tries_ = 0;
+  std::vector<PetscInt> pivots_;
 };
 
 }  // namespace PetscStrata

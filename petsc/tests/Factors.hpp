@@ -7,6 +7,7 @@
 #include <petscstrata.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -98,7 +99,7 @@ inline PetscErrorCode make(const Rows& rows, MatType type, Mat* A) {
   PetscCall(MatCreate(PETSC_COMM_SELF, A));
   PetscCall(MatSetSizes(*A, rows.n, rows.n, rows.n, rows.n));
   PetscCall(MatSetType(*A, type));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 40, NULL));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 80, NULL));
   PetscCall(fill(*A, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,18 +110,22 @@ struct Made {
   MatFactorType type;
   MatFactorInfo info;
 };
-inline PetscErrorCode symbolic(Made& made, MatSolverType solver, IS order) {
+inline PetscErrorCode symbolic(Made& made, MatSolverType solver, IS order,
+                               IS columns = NULL) {
   PetscFunctionBeginUser;
+  if (!columns) columns = order;
   PetscCall(MatGetFactor(made.A, solver, made.type, &made.F));
   if (made.type == MAT_FACTOR_ILU)
-    PetscCall(MatILUFactorSymbolic(made.F, made.A, order, order, &made.info));
+    PetscCall(MatILUFactorSymbolic(made.F, made.A, order, columns, &made.info));
+  else if (made.type == MAT_FACTOR_LU)
+    PetscCall(MatLUFactorSymbolic(made.F, made.A, order, columns, &made.info));
   else
     PetscCall(MatICCFactorSymbolic(made.F, made.A, order, &made.info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 inline PetscErrorCode numeric(const Made& made) {
   PetscFunctionBeginUser;
-  if (made.type == MAT_FACTOR_ILU)
+  if (made.type != MAT_FACTOR_ICC)
     PetscCall(MatLUFactorNumeric(made.F, made.A, &made.info));
   else
     PetscCall(MatCholeskyFactorNumeric(made.F, made.A, &made.info));
@@ -229,6 +234,24 @@ inline PetscErrorCode expect_counts(Mat F, PetscInt analyses,
   CHECK(a == analyses && f == factorizations,
         "%d analyses and %d factorizations, not %d and %d", (int)a, (int)f,
         (int)analyses, (int)factorizations);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What the view of a factor prints.
+inline PetscErrorCode view(Mat F, std::string& text) {
+  PetscViewer viewer;
+  char* data = NULL;
+  size_t size = 0;
+  FILE* file = open_memstream(&data, &size);
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(F, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  std::fclose(file);
+  text.assign(data, size);
+  std::free(data);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,24 +40,6 @@ PetscErrorCode test_shifts(MatType matrix, MatFactorType type,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What the view of a factor prints.
-PetscErrorCode view(Mat F, std::string& text) {
-  PetscViewer viewer;
-  char* data = NULL;
-  size_t size = 0;
-  FILE* file = open_memstream(&data, &size);
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(F, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  std::fclose(file);
-  text.assign(data, size);
-  std::free(data);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Convection and diffusion on a square, with a zero on the diagonal.
 Rows zero_diagonal(PetscInt side, PetscInt row, bool symmetric) {
   Rows A;

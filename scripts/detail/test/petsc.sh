@@ -18,7 +18,7 @@
 #
 # The tests run on 1, 2 and 4 ranks, whatever cores there are. What an earlier run has
 # built is used again. PETSc wants Kokkos and Kokkos Kernels from 3.7.01: Debian 12's
-# 3.4 won't do, so where GitHub is out of reach their sources have to be named. MPI and
+# 3.4 won't do, so if GitHub is out of reach their sources have to be named. MPI and
 # OpenBLAS are Debian's, PETSc's sources PyPI's.
 #
 # Progress goes to stderr, the folder of the installation to stdout.
@@ -74,7 +74,7 @@ need_debian "$logs/packages.log" "python3 /usr/bin/python3" "python3-pip python:
 
 [ -n "$kokkos" ] ||
   kokkos=$("$root/scripts/get_dependencies" --backend "$backend" --shared --library-only \
-    --prefix "$prefix/kokkos" "${given[@]}")
+    --no-debian-kokkos --prefix "$prefix/kokkos" "${given[@]}")
 kokkos_version=$(sed -nE 's/^set\(PACKAGE_VERSION "([^"]*)"\)/\1/p' \
   "$kokkos"/lib/cmake/Kokkos/KokkosConfigVersion.cmake)
 if [ "$(printf '%s\n' 3.7.01 "$kokkos_version" | sort -V | head -n 1)" != 3.7.01 ]; then
@@ -136,7 +136,6 @@ quietly "$logs/plugin-configure.log" cmake -S "$root/petsc" -B "$work/plugin-$na
   -G Ninja "${compiler_option[@]}" -DCMAKE_PREFIX_PATH="$prefix;$kokkos" \
   -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
   -DPETSC_DIR="$petsc_dir" -DPETSC_ARCH="$arch" \
-  -DCMAKE_INSTALL_RPATH="$petsc_dir/$arch/lib;$kokkos/lib" \
   -DPetscStrata_MPIEXEC_FLAGS="$mpi_flags"
 quietly "$logs/plugin-build.log" cmake --build "$work/plugin-$name" --parallel "$(jobs)"
 quietly "$logs/plugin-install.log" cmake --install "$work/plugin-$name"
@@ -145,4 +144,17 @@ say "Testing it on 1, 2 and 4 ranks"
 (cd "$work/plugin-$name" && OMP_WAIT_POLICY=passive \
   quietly "$logs/tests.log" ctest --output-on-failure)
 say "$(grep 'tests passed' "$logs/tests.log")"
+
+# As a user's program: by the CMake package, and by a line with pkg-config.
+say "Building and running the example against the installation"
+quietly "$logs/example-configure.log" cmake -S "$root/petsc/examples" \
+  -B "$work/example-$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+quietly "$logs/example-build.log" cmake --build "$work/example-$name"
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$petsc_dir/$arch/lib/pkgconfig quietly \
+  "$logs/example-line.log" bash -c "mpicc '$root/petsc/examples/poisson.c' \
+  -o '$work/example-$name/by_line' \$(pkg-config --cflags --libs petscstrata)"
+for program in poisson by_line; do
+  # shellcheck disable=SC2086
+  quietly "$logs/example-$program.log" mpiexec $mpi_flags -n 2 "$work/example-$name/$program"
+done
 echo "$prefix"

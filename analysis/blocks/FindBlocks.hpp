@@ -99,7 +99,7 @@ struct FindBlocks {
       const int length = in ? tile_longest[group + lane] : 0;
       longest = length > longest ? length : longest;
       for (unsigned left = ~0u;;) {
-        const unsigned hit = lane_ballot(mine >= first) & left;
+        const LaneMask hit = lane_ballot(mine >= first) & left;
         if (hit == 0) break;
         const int at = lowest_bit(hit);
         left &= ~((2u << at) - 1);
@@ -111,7 +111,7 @@ struct FindBlocks {
         STRATA_IMPL_UNROLL
         for (int i = 0; i < per_lane; ++i)
           for (unsigned later = ~0u;;) {
-            const unsigned next = lane_ballot(tile.nearest[i] >= first) & later;
+            const LaneMask next = lane_ballot(tile.nearest[i] >= first) & later;
             if (next == 0) break;
             const int row = lowest_bit(next);
             later &= ~((2u << row) - 1);

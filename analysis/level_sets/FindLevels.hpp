@@ -106,7 +106,7 @@ struct FindLevels {
   KOKKOS_INLINE_FUNCTION static void hand_on(bool waiting, int& mine,
                                              unsigned& local, unsigned& left) {
     for (;;) {
-      const unsigned known = lane_ballot(!waiting && local == 0) & left;
+      const LaneMask known = lane_ballot(!waiting && local == 0) & left;
       if (known == 0) return;
       left &= ~known;
       for (unsigned next = known; next; next &= next - 1) {
@@ -161,7 +161,7 @@ struct FindLevels {
     }
     int mine = 0;
     lane_barrier();
-    for (unsigned left = lane_ballot(end - k > long_row); left;
+    for (LaneMask left = lane_ballot(end - k > long_row); left;
          left &= left - 1) {
       const int owner = lowest_bit(left);
       const std::int64_t begin = lane_broadcast(k, owner);

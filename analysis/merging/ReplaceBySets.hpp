@@ -231,7 +231,7 @@ class ReplaceBySets {
   }
   /// The place of what a lane appends to a list, if it is `fresh`; else -1.
   KOKKOS_FUNCTION int append(bool fresh, int& count) const {
-    const unsigned all = lane_ballot(fresh);
+    const LaneMask all = lane_ballot(fresh);
     const int at = count + count_bits(all & ((1u << lane_) - 1));
     count += count_bits(all);
     return fresh ? at : -1;

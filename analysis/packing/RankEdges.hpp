@@ -48,7 +48,7 @@ struct RankEdges {
           i < n ? stages.end_edge(i) - stages.first_edge(i) : 0;
       const bool is_long = m > 8 && m > 4 * lanes;
       if (!is_long && m > 0) compare_all(i, rank % lanes);
-      for (unsigned left = lane_ballot(is_long && rank % lanes == 0); left;
+      for (LaneMask left = lane_ballot(is_long && rank % lanes == 0); left;
            left &= left - 1)
         count_ages(lane_broadcast(i, lowest_bit(left)), rank % width, count);
     }

@@ -232,18 +232,21 @@ class FusedStages {
   void apart(const char* name, const Stages& stages,
              const TeamStage<Tag>& stage) const {
     constexpr int size = is_gpu<ExecutionSpace> ? TeamStage<Tag>::team_size : 1;
-    using Policy = Kokkos::TeamPolicy<
-        ExecutionSpace,
-        Kokkos::LaunchBounds<size, TeamStage<Tag>::teams_per_multiprocessor>,
-        Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+    using Policy =
+        WaitingTeams<ExecutionSpace, size,
+                     TeamStage<Tag>::teams_per_multiprocessor,
+                     Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
     const std::int64_t teams = std::min<std::int64_t>(
         (stage.count.most + size - 1) / size,
         std::int64_t{TeamStage<Tag>::teams_per_multiprocessor} *
             num_multiprocessors(exec_));
     if (teams > 0)
       Kokkos::parallel_for(
-          name, Policy(exec_, static_cast<int>(teams), size),
-          TeamOfStage<Stages, Tag, typename Policy::member_type>{stages});
+          name,
+          Policy(exec_, static_cast<int>(teams), size,
+                 vector_lanes<ExecutionSpace>),
+          waiting_kernel<ExecutionSpace>(
+              TeamOfStage<Stages, Tag, typename Policy::member_type>{stages}));
   }
 
   ExecutionSpace exec_;

@@ -77,7 +77,7 @@ class TeamsTogether : public TeamsTogetherSizes {
           row < rows &&
           call.length(row) > (lanes < width ? 16 * lanes : very_long);
       if (row < rows && !is_long) call(row, lane % lanes, lanes);
-      const unsigned longer = lane_ballot(is_long && lane % lanes == 0);
+      const LaneMask longer = lane_ballot(is_long && lane % lanes == 0);
       if (longer == 0) continue;
       int at = 0;
       if (lane == 0) at = Kokkos::atomic_fetch_add(count, count_bits(longer));

@@ -2,9 +2,11 @@
 #ifndef STRATA_CORE_DEVICE_ARITHMETIC_HPP
 #define STRATA_CORE_DEVICE_ARITHMETIC_HPP
 
-#include <core/device/Backend.hpp>
+#include <core/device/Warp.hpp>
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaArithmetic.hpp>
+#elif defined(KOKKOS_ENABLE_HIP)
+#include <core/device/hip/HipDevice.hpp>
 #endif
 
 namespace Strata {
@@ -13,9 +15,9 @@ namespace Detail {
 /// 1 / value, correctly rounded, by the shortest way of the device.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar& value) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if defined(__CUDA_ARCH__)
   if constexpr (std::is_floating_point<Scalar>::value) {
-    return Cuda::reciprocal(value);
+    return OnDevice::reciprocal(value);
   }
 #endif
   return Scalar(1) / value;
@@ -25,8 +27,8 @@ KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar& value) {
 /// where x or 1 / x is not a normal number. On CUDA without the branch that a
 /// division has for these.
 KOKKOS_INLINE_FUNCTION double fast_reciprocal(double x) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::fast_reciprocal(x);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::fast_reciprocal(x);
 #else
   return 1 / x;
 #endif
@@ -47,8 +49,19 @@ KOKKOS_INLINE_FUNCTION void warp_multiply_add(double& c00, double& c01,
                                               double& c10, double& c11,
                                               const double (&a)[4],
                                               const double (&b)[2]) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::warp_multiply_add(c00, c01, c10, c11, a, b);
+#if defined(STRATA_IMPL_TENSOR_UNITS)
+  OnDevice::warp_multiply_add(c00, c01, c10, c11, a, b);
+#elif STRATA_IMPL_ON_DEVICE
+  const int lane = OnDevice::own_lane(), g = lane >> 2, t = lane & 3;
+  for (int half = 0; half < 2; ++half)
+    for (int k = 0; k < 4; ++k) {
+      const double upper = lane_read(a[2 * half], 4 * g + k);
+      const double lower = lane_read(a[2 * half + 1], 4 * g + k);
+      const double left = lane_read(b[half], 8 * t + k);
+      const double right = lane_read(b[half], 8 * t + 4 + k);
+      c00 += upper * left, c01 += upper * right;
+      c10 += lower * left, c11 += lower * right;
+    }
 #else
   (void)c00, (void)c01, (void)c10, (void)c11, (void)a, (void)b;
 #endif

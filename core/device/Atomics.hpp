@@ -13,6 +13,8 @@
 #include <type_traits>
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaAtomics.hpp>
+#elif defined(KOKKOS_ENABLE_HIP)
+#include <core/device/hip/HipDevice.hpp>
 #endif
 
 // Called before each store that other threads may be waiting for. A test holds
@@ -30,8 +32,8 @@ namespace Detail {
 template <class Word>
 KOKKOS_INLINE_FUNCTION Word load_relaxed(const Word* p) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::load_relaxed(p);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::load_relaxed(p);
 #else
   Word w;
   __atomic_load(const_cast<Word*>(p), &w, __ATOMIC_RELAXED);
@@ -42,8 +44,8 @@ template <class Word>
 KOKKOS_INLINE_FUNCTION void store_relaxed(Word* p, Word w) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
   STRATA_IMPL_BEFORE_HAND_OVER(p);
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::store_relaxed(p, w);
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::store_relaxed(p, w);
 #else
   __atomic_store(p, &w, __ATOMIC_RELAXED);
 #endif
@@ -54,8 +56,8 @@ KOKKOS_INLINE_FUNCTION void store_relaxed(Word* p, Word w) {
 template <class Word>
 KOKKOS_INLINE_FUNCTION Word load_relaxed_anywhere(const Word* p) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::load_relaxed_anywhere(p);
+#if defined(__CUDA_ARCH__)
+  return OnDevice::load_relaxed_anywhere(p);
 #else
   return load_relaxed(p);
 #endif
@@ -63,9 +65,9 @@ KOKKOS_INLINE_FUNCTION Word load_relaxed_anywhere(const Word* p) {
 template <class Word>
 KOKKOS_INLINE_FUNCTION void store_relaxed_anywhere(Word* p, Word w) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "4 or 8 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if defined(__CUDA_ARCH__)
   STRATA_IMPL_BEFORE_HAND_OVER(p);
-  Cuda::store_relaxed_anywhere(p, w);
+  OnDevice::store_relaxed_anywhere(p, w);
 #else
   store_relaxed(p, w);
 #endif
@@ -80,8 +82,8 @@ struct alignas(16) Packet {
 /// instruction. Each word is atomic by itself; nothing is said of their order.
 KOKKOS_INLINE_FUNCTION Packet load_relaxed_packet(const Packet* p) {
   Packet packet;
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::load_relaxed_two(p->word, packet.word);
+#if defined(__CUDA_ARCH__)
+  OnDevice::load_relaxed_two(p->word, packet.word);
 #else
   for (int i = 0; i < 2; ++i) packet.word[i] = load_relaxed(p->word + i);
 #endif
@@ -90,8 +92,8 @@ KOKKOS_INLINE_FUNCTION Packet load_relaxed_packet(const Packet* p) {
 KOKKOS_INLINE_FUNCTION void store_relaxed_packet(Packet* p,
                                                  const Packet& packet) {
   STRATA_IMPL_BEFORE_HAND_OVER(p);
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::store_relaxed_two(p->word, packet.word);
+#if defined(__CUDA_ARCH__)
+  OnDevice::store_relaxed_two(p->word, packet.word);
 #else
   for (int i = 0; i < 2; ++i) store_relaxed(p->word + i, packet.word[i]);
 #endif
@@ -101,8 +103,8 @@ KOKKOS_INLINE_FUNCTION void store_relaxed_packet(Packet* p,
 /// returns what it was. Orders no other accesses.
 KOKKOS_INLINE_FUNCTION unsigned fetch_increment_modulo(unsigned* counter,
                                                        unsigned limit) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::fetch_increment_modulo(counter, limit);
+#if STRATA_IMPL_ON_DEVICE
+  return atomicInc(counter, limit - 1);
 #else
   unsigned now = __atomic_load_n(counter, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(counter, &now,
@@ -128,8 +130,8 @@ KOKKOS_INLINE_FUNCTION Word load_acquire(const Word* p) {
   static_assert(std::is_same<Word, unsigned>::value ||
                     std::is_same<Word, std::uint64_t>::value,
                 "4 or 8 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::load_acquire(p);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::load_acquire(p);
 #else
   return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 #endif
@@ -138,8 +140,8 @@ KOKKOS_INLINE_FUNCTION Word load_acquire(const Word* p) {
 template <class Word>
 KOKKOS_INLINE_FUNCTION void store_release(Word* p, Word u) {
   STRATA_IMPL_BEFORE_HAND_OVER(p);
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::store_release(p, u);
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::store_release(p, u);
 #else
   __atomic_store_n(p, u, __ATOMIC_RELEASE);
 #endif
@@ -148,8 +150,8 @@ KOKKOS_INLINE_FUNCTION void store_release(Word* p, Word u) {
 /// barrier, cannot be moved behind.
 KOKKOS_INLINE_FUNCTION void increment_release(unsigned* p) {
   STRATA_IMPL_BEFORE_HAND_OVER(p);
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::increment_release(p);
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::increment_release(p);
 #else
   __atomic_fetch_add(p, 1u, __ATOMIC_RELEASE);
 #endif
@@ -158,8 +160,8 @@ KOKKOS_INLINE_FUNCTION void increment_release(unsigned* p) {
 /// Store of one 8-byte word to HostVisibleSpace. Nothing is said of its order
 /// with other accesses.
 KOKKOS_INLINE_FUNCTION void store_for_host(double* p, double value) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::store_for_host(p, value);
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::store_for_host(p, value);
 #else
   __atomic_store(p, &value, __ATOMIC_RELAXED);
 #endif
@@ -184,8 +186,8 @@ inline void leave_core() {
 
 /// One turn of a waiting loop: leaves the execution units to others.
 KOKKOS_INLINE_FUNCTION void pause_while_waiting(int turn) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::pause_while_waiting(turn);
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::pause_while_waiting(turn);
 #else
   // A thread that is not running can't be waited for by spinning: where there
   // are more threads than cores, let it run.
@@ -199,8 +201,8 @@ template <class T>
 KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
                 "4, 8 or 16 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::load_once(p);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::load_once(p);
 #else
   return *p;
 #endif
@@ -210,8 +212,8 @@ KOKKOS_INLINE_FUNCTION T load_once(const T* p) {
 /// second-level cache.
 template <class T>
 KOKKOS_INLINE_FUNCTION void prefetch_line(const T* p) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::prefetch_line(p);
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::prefetch_line(p);
 #else
   (void)p;
 #endif

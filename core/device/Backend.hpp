@@ -18,22 +18,24 @@
 #error "Strata needs a CUDA architecture of 7.0 or newer"
 #endif
 
-// True while the compiler makes code for a CUDA device. For core/device only.
-#if defined(__CUDA_ARCH__)
-#define STRATA_IMPL_ON_CUDA_DEVICE 1
+// True while the compiler makes code for a GPU. For core/device only.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define STRATA_IMPL_ON_DEVICE 1
 #else
-#define STRATA_IMPL_ON_CUDA_DEVICE 0
+#define STRATA_IMPL_ON_DEVICE 0
 #endif
 
 // For device functions off the usual path, which inlined would keep registers
 // and instructions of the path from being few.
 #if defined(__CUDACC__)
 #define STRATA_IMPL_NOINLINE __noinline__
+#elif defined(__HIPCC__)
+#define STRATA_IMPL_NOINLINE __attribute__((noinline))
 #else
 #define STRATA_IMPL_NOINLINE
 #endif
 
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
 #define STRATA_IMPL_UNROLL _Pragma("unroll")
 #else
 #define STRATA_IMPL_UNROLL
@@ -52,6 +54,32 @@
 
 namespace Strata {
 namespace Detail {
+
+/// Whether libstrata has what is compiled for a space.
+template <class ExecutionSpace>
+inline constexpr bool library_has_space = false;
+#if STRATA_LIBRARY
+#if defined(KOKKOS_ENABLE_SERIAL) && !defined(STRATA_LIBRARY_WITHOUT_SERIAL)
+template <>
+inline constexpr bool library_has_space<Kokkos::Serial> = true;
+#endif
+#if defined(KOKKOS_ENABLE_OPENMP) && !defined(STRATA_LIBRARY_WITHOUT_OPENMP)
+template <>
+inline constexpr bool library_has_space<Kokkos::OpenMP> = true;
+#endif
+#if defined(KOKKOS_ENABLE_THREADS) && !defined(STRATA_LIBRARY_WITHOUT_THREADS)
+template <>
+inline constexpr bool library_has_space<Kokkos::Threads> = true;
+#endif
+#if defined(KOKKOS_ENABLE_CUDA) && !defined(STRATA_LIBRARY_WITHOUT_CUDA)
+template <>
+inline constexpr bool library_has_space<Kokkos::Cuda> = true;
+#endif
+#if defined(KOKKOS_ENABLE_HIP) && !defined(STRATA_LIBRARY_WITHOUT_HIP)
+template <>
+inline constexpr bool library_has_space<Kokkos::HIP> = true;
+#endif
+#endif
 
 /// True for devices with memory of their own, whose teams have many threads:
 /// every execution space that can't reach a host's memory. The others are
@@ -89,11 +117,47 @@ constexpr bool is_left_to_caller(std::int64_t elements) {
   return runs_at_once<ExecutionSpace> && elements <= 16384;
 }
 
-/// Threads that run in lock step and exchange registers (core/device/Warp.hpp).
-/// Votes are words of 32 bits, and plans for a GPU number lanes by 5: kernels
-/// know no other width. A host's thread is alone.
+/// Threads of a warp, which run in lock step and exchange registers
+/// (core/device/Warp.hpp). This is a logical width: votes are words of 32 bits,
+/// and plans for a GPU number lanes by 5, whatever the hardware's waves are.
+/// A host's thread is alone.
 template <class ExecutionSpace>
 inline constexpr int lane_width = is_gpu<ExecutionSpace> ? 32 : 1;
+
+/// Threads of a wave, which the hardware runs in lock step. For core/device
+/// only: other code means lane_width.
+template <class ExecutionSpace>
+inline constexpr int wave_width = lane_width<ExecutionSpace>;
+/// Whether LaunchBounds' second number counts teams of a multiprocessor.
+template <class ExecutionSpace>
+inline constexpr bool bounds_count_teams = true;
+/// Whether some of a team's warps can have a barrier of their own
+/// (partial_team_barrier).
+template <class ExecutionSpace>
+inline constexpr bool has_partial_barriers = true;
+#if defined(KOKKOS_ENABLE_HIP)
+template <>
+inline constexpr int wave_width<Kokkos::HIP> =
+    Kokkos::Impl::HIPTraits::WarpSize;
+template <>
+inline constexpr bool bounds_count_teams<Kokkos::HIP> = false;
+template <>
+inline constexpr bool has_partial_barriers<Kokkos::HIP> = false;
+#endif
+
+/// Names of errors by which a device says that it has no memory left.
+inline constexpr const char* device_memory_errors[] = {
+    "cudaErrorMemoryAllocation", "hipErrorOutOfMemory"};
+
+/// Whether run_teams starts kernels by the backend's own calls.
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class ExecutionSpace>
+inline constexpr bool has_native_launches =
+    is_gpu<ExecutionSpace> && STRATA_ENABLE_CUDA_NATIVE;
+#else
+template <class ExecutionSpace>
+inline constexpr bool has_native_launches = false;
+#endif
 
 /// Memory that kernels of ExecutionSpace write and the host reads meanwhile.
 template <class ExecutionSpace>
@@ -104,6 +168,11 @@ struct HostVisible {
 template <>
 struct HostVisible<Kokkos::Cuda> {
   using type = Kokkos::CudaHostPinnedSpace;
+};
+#elif defined(KOKKOS_ENABLE_HIP)
+template <>
+struct HostVisible<Kokkos::HIP> {
+  using type = Kokkos::HIPHostPinnedSpace;
 };
 #endif
 template <class ExecutionSpace>

@@ -9,8 +9,13 @@
 #include <core/device/Backend.hpp>
 #include <fstream>
 #include <string>
+#if defined(KOKKOS_ENABLE_OPENMP)
+#include <omp.h>
+#endif
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaDeviceInfo.hpp>
+#elif defined(KOKKOS_ENABLE_HIP)
+#include <core/device/hip/HipDevice.hpp>
 #endif
 
 namespace Strata {
@@ -77,6 +82,18 @@ template <class ExecutionSpace>
 int num_multiprocessors(const ExecutionSpace& exec) {
   return exec.concurrency() > 0 ? exec.concurrency() : 1;
 }
+/// Threads that share a loop of a host. Within a parallel region of the
+/// caller's, and where OpenMP may start fewer than it is asked for
+/// (OMP_DYNAMIC): one.
+template <class ExecutionSpace>
+int host_threads(const ExecutionSpace& exec) {
+#if defined(KOKKOS_ENABLE_OPENMP)
+  if (is_openmp<ExecutionSpace> && (omp_in_parallel() || omp_get_dynamic()))
+    return 1;
+#endif
+  return num_multiprocessors(exec);
+}
+
 /// Bytes of the cache that all multiprocessors of a device share; of hosts not
 /// asked for.
 template <class ExecutionSpace>
@@ -102,6 +119,10 @@ MemoryInfo memory_info() {
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same<MemorySpace, Kokkos::CudaSpace>::value) {
     Cuda::ask_for_memory(info.free, info.total);
+  }
+#elif defined(KOKKOS_ENABLE_HIP)
+  if constexpr (std::is_same<MemorySpace, Kokkos::HIPSpace>::value) {
+    if (hipMemGetInfo(&info.free, &info.total) != hipSuccess) return {};
   }
 #endif
   return info;

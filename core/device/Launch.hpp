@@ -15,7 +15,7 @@
 #include <core/device/cuda/CudaLaunch.hpp>
 #endif
 
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
 #define STRATA_IMPL_TEAM_SHARED __shared__
 #else
 /// A variable of a kernel that the threads of a team share.
@@ -139,6 +139,42 @@ struct CallForTeam {
   }
 };
 
+/// Vector lanes by which a thread of Kokkos' teams fills its share of a wave.
+template <class ExecutionSpace>
+inline constexpr int vector_lanes =
+    wave_width<ExecutionSpace> / lane_width<ExecutionSpace>;
+
+/// Kokkos' teams for kernels whose warps wait for each other. Threads of a wave
+/// that go different ways run in turns, each as long as it can: a warp must
+/// have a wave to itself. Pass vector_lanes, and waiting_kernel(functor).
+template <class ExecutionSpace, int threads, int teams_at_once,
+          class... Properties>
+using WaitingTeams = Kokkos::TeamPolicy<
+    ExecutionSpace,
+    Kokkos::LaunchBounds<threads * vector_lanes<ExecutionSpace>,
+                         bounds_count_teams<ExecutionSpace> ? teams_at_once
+                                                            : 1>,
+    Properties...>;
+
+/// Has the first vector lane of each thread do all the work.
+template <class Functor, class ExecutionSpace>
+struct FirstVectorLane {
+  Functor functor;
+  KOKKOS_INLINE_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team)
+      const {
+    Kokkos::single(Kokkos::PerThread(team), [&]() { functor(team); });
+  }
+};
+template <class ExecutionSpace, class Functor>
+auto waiting_kernel(const Functor& functor) {
+  if constexpr (vector_lanes<ExecutionSpace> == 1) {
+    return functor;
+  } else {
+    return FirstVectorLane<Functor, ExecutionSpace>{functor};
+  }
+}
+
 /// Calls functor(team) for `teams` teams, asynchronously on `exec`. Teams have
 /// `threads` threads on a GPU, in registers so few that a multiprocessor has
 /// room for `teams_at_once` of them, and one thread on a host.
@@ -178,9 +214,8 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
                                             scratch_bytes, overlap);
 #endif
   } else {
-    Kokkos::TeamPolicy<ExecutionSpace,
-                       Kokkos::LaunchBounds<threads, teams_at_once>>
-        policy(exec, teams, threads);
+    WaitingTeams<ExecutionSpace, threads, teams_at_once> policy(
+        exec, teams, threads, vector_lanes<ExecutionSpace>);
     policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
     // Light: functors are handed over with the launch. Through Kokkos' constant
     // buffer the host would have to wait for the kernel before.
@@ -188,7 +223,7 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
         label,
         Kokkos::Experimental::require(
             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-        Call{functor, teams});
+        waiting_kernel<ExecutionSpace>(Call{functor, teams}));
   }
 }
 
@@ -222,7 +257,7 @@ struct NoTeamsWork {
 /// waits for that.)
 template <class ExecutionSpace>
 void publish_writes(const ExecutionSpace& exec) {
-  if constexpr (is_gpu<ExecutionSpace> && STRATA_ENABLE_CUDA_NATIVE) {
+  if constexpr (has_native_launches<ExecutionSpace>) {
     run_teams<1, 32>("Strata::publish_writes", exec, 1, NoTeamsWork());
   }
   (void)exec;

@@ -47,6 +47,8 @@ void run_resident_teams(const char* label, const ExecutionSpace& exec,
                         std::size_t scratch_bytes) {
   static_assert(has_resident_teams<ExecutionSpace>,
                 "this backend does not run teams at the same time");
+  (void)label, (void)exec, (void)functor, (void)teams;
+  (void)team_size, (void)scratch_bytes;
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
   Cuda::run_resident_teams(label, exec, functor, teams, team_size,
                            scratch_bytes);

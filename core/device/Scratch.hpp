@@ -7,6 +7,8 @@
 #include <cstring>
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaScratch.hpp>
+#elif defined(KOKKOS_ENABLE_HIP)
+#include <core/device/hip/HipDevice.hpp>
 #endif
 
 namespace Strata {
@@ -22,8 +24,8 @@ namespace Detail {
 class ScratchBytes {
  public:
   KOKKOS_INLINE_FUNCTION explicit ScratchBytes(void* begin) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-    begin_ = Cuda::shared_address(begin);
+#if STRATA_IMPL_ON_DEVICE
+    begin_ = OnDevice::shared_address(begin);
 #else
     begin_ = static_cast<unsigned char*>(begin);
 #endif
@@ -33,11 +35,11 @@ class ScratchBytes {
     static_assert(
         sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
         "1, 4, 8 or 16 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
     if constexpr (sizeof(T) == 1) {
-      return static_cast<T>(Cuda::load_shared_byte(begin_ + offset));
+      return static_cast<T>(OnDevice::load_shared_byte(begin_ + offset));
     } else {
-      return Cuda::load_shared<T>(begin_ + offset);
+      return OnDevice::load_shared<T>(begin_ + offset);
     }
 #else
     T value;
@@ -50,11 +52,12 @@ class ScratchBytes {
     static_assert(
         sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
         "1, 4, 8 or 16 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
     if constexpr (sizeof(T) == 1) {
-      Cuda::store_shared_byte(begin_ + offset, static_cast<unsigned>(value));
+      OnDevice::store_shared_byte(begin_ + offset,
+                                  static_cast<unsigned>(value));
     } else {
-      Cuda::store_shared(begin_ + offset, value);
+      OnDevice::store_shared(begin_ + offset, value);
     }
 #else
     memcpy(begin_ + offset, &value, sizeof(T));
@@ -65,8 +68,8 @@ class ScratchBytes {
   KOKKOS_INLINE_FUNCTION T load_handed_over(unsigned offset) const {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
                   "4, 8 or 16 bytes");
-#if STRATA_IMPL_ON_CUDA_DEVICE
-    return Cuda::load_handed_over<T>(begin_ + offset);
+#if STRATA_IMPL_ON_DEVICE
+    return OnDevice::load_handed_over<T>(begin_ + offset);
 #else
     return load<T>(offset);  // a host's team is one thread
 #endif
@@ -76,8 +79,8 @@ class ScratchBytes {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
                   "4, 8 or 16 bytes");
     STRATA_IMPL_BEFORE_HAND_OVER(&value);
-#if STRATA_IMPL_ON_CUDA_DEVICE
-    Cuda::store_handed_over(begin_ + offset, value);
+#if STRATA_IMPL_ON_DEVICE
+    OnDevice::store_handed_over(begin_ + offset, value);
 #else
     store(offset, value);
 #endif
@@ -87,15 +90,17 @@ class ScratchBytes {
   /// copy_async_commit and copy_async_wait.
   KOKKOS_INLINE_FUNCTION void copy_async_16(unsigned offset,
                                             const void* global) const {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-    Cuda::copy_async_16(begin_ + offset, global);
+#if defined(STRATA_IMPL_COPIES_ASYNC)
+    OnDevice::copy_async_16(begin_ + offset, global);
+#elif STRATA_IMPL_ON_DEVICE
+    store(offset, *static_cast<const Packet*>(global));
 #else
     memcpy(begin_ + offset, global, 16);
 #endif
   }
 
  private:
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
   unsigned begin_;
 #else
   unsigned char* begin_;
@@ -106,22 +111,22 @@ class ScratchBytes {
 /// to a commit form a group; `copy_async_wait<n>` waits until at most n groups
 /// of this thread are under way. Where there are none, a copy is done at once.
 KOKKOS_INLINE_FUNCTION void copy_async_commit() {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::copy_async_commit();
+#if defined(STRATA_IMPL_COPIES_ASYNC)
+  OnDevice::copy_async_commit();
 #endif
 }
 template <int groups>
 KOKKOS_INLINE_FUNCTION void copy_async_wait() {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::copy_async_wait<groups>();
+#if defined(STRATA_IMPL_COPIES_ASYNC)
+  OnDevice::copy_async_wait<groups>();
 #endif
 }
 
 /// Has `value` computed by here: compilers like to leave work for later, even
 /// if there is time to spare now and none then.
 KOKKOS_INLINE_FUNCTION void compute_now(unsigned& value) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::compute_now(value);
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::compute_now(value);
 #else
   (void)value;
 #endif

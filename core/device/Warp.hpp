@@ -3,12 +3,15 @@
 #define STRATA_CORE_DEVICE_WARP_HPP
 
 // What the lanes of a warp do together: lane_width threads in lock step. Where
-// lane_width is 1 a lane is alone. All lanes of a warp have to call a function.
+// lane_width is 1 a lane is alone. All lanes of a warp have to call a function,
+// which waits for no other warp, even if that shares a wave of the hardware.
 
 #include <core/device/Backend.hpp>
 #include <cstring>
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaWarp.hpp>
+#elif defined(KOKKOS_ENABLE_HIP)
+#include <core/device/hip/HipDevice.hpp>
 #endif
 
 namespace Strata {
@@ -17,8 +20,8 @@ namespace Detail {
 /// The value that lane (own lane xor `mask`) holds.
 template <class T>
 KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lane_xor(value, mask);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::lane_xor(value, mask);
 #else
   (void)mask;
   return value;
@@ -28,8 +31,8 @@ KOKKOS_INLINE_FUNCTION T lane_xor(const T& value, int mask) {
 /// The value that lane `from` holds, which may differ from lane to lane.
 template <class T>
 KOKKOS_INLINE_FUNCTION T lane_read(const T& value, int from) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lane_read(value, from);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::lane_read(value, from);
 #else
   (void)from;
   return value;
@@ -40,8 +43,8 @@ KOKKOS_INLINE_FUNCTION T lane_read(const T& value, int from) {
 template <class T>
 KOKKOS_INLINE_FUNCTION T lane_broadcast(T value, int from) {
   static_assert(std::is_integral<T>::value, "of integers");
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lane_broadcast(value, from);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::lane_broadcast(value, from);
 #else
   (void)from;
   return value;
@@ -51,18 +54,21 @@ KOKKOS_INLINE_FUNCTION T lane_broadcast(T value, int from) {
 /// The value that lane (own lane - distance) holds; the own value in the first
 /// lanes. All lanes call it with the same `distance`.
 KOKKOS_INLINE_FUNCTION int lane_up(int value, int distance) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lane_up(value, distance);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::lane_up(value, distance);
 #else
   (void)distance;
   return value;
 #endif
 }
 
+/// A bit for each lane of a warp.
+using LaneMask = unsigned;
+
 /// One bit a lane: whether its `condition` holds.
-KOKKOS_INLINE_FUNCTION unsigned lane_ballot(bool condition) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lane_ballot(condition);
+KOKKOS_INLINE_FUNCTION LaneMask lane_ballot(bool condition) {
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::lane_ballot(condition);
 #else
   return condition ? 1u : 0u;
 #endif
@@ -70,8 +76,8 @@ KOKKOS_INLINE_FUNCTION unsigned lane_ballot(bool condition) {
 
 /// True if `condition` holds for any lane of the warp.
 KOKKOS_INLINE_FUNCTION bool lane_any(bool condition) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lane_any(condition);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::lane_any(condition);
 #else
   return condition;
 #endif
@@ -79,8 +85,8 @@ KOKKOS_INLINE_FUNCTION bool lane_any(bool condition) {
 
 /// The largest `value` of the warp's lanes.
 KOKKOS_INLINE_FUNCTION unsigned lane_max(unsigned value) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lane_max(value);
+#if STRATA_IMPL_ON_DEVICE
+  return OnDevice::lane_max(value);
 #else
   return value;
 #endif
@@ -88,8 +94,8 @@ KOKKOS_INLINE_FUNCTION unsigned lane_max(unsigned value) {
 
 /// Orders the shared and global memory accesses of the lanes of one warp.
 KOKKOS_INLINE_FUNCTION void lane_barrier() {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::lane_barrier();
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::lane_barrier();
 #endif
 }
 
@@ -104,9 +110,9 @@ KOKKOS_INLINE_FUNCTION T lane_group_sum(T value, int group) {
 }
 
 /// Place of the lowest bit set in `bits`, which must not be 0. Of one thread.
-KOKKOS_INLINE_FUNCTION int lowest_bit(unsigned bits) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::lowest_bit(bits);
+KOKKOS_INLINE_FUNCTION int lowest_bit(LaneMask bits) {
+#if STRATA_IMPL_ON_DEVICE
+  return __ffs(static_cast<int>(bits)) - 1;
 #else
   int place = 0;
   for (; !(bits & 1u); bits >>= 1) ++place;
@@ -115,9 +121,9 @@ KOKKOS_INLINE_FUNCTION int lowest_bit(unsigned bits) {
 }
 
 /// Number of bits set in `bits`. Of one thread.
-KOKKOS_INLINE_FUNCTION int count_bits(unsigned bits) {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  return Cuda::count_bits(bits);
+KOKKOS_INLINE_FUNCTION int count_bits(LaneMask bits) {
+#if STRATA_IMPL_ON_DEVICE
+  return __popc(bits);
 #else
   int count = 0;
   for (; bits; bits &= bits - 1) ++count;
@@ -129,8 +135,8 @@ KOKKOS_INLINE_FUNCTION int count_bits(unsigned bits) {
 /// have to call it; the others must not.
 template <int threads>
 KOKKOS_INLINE_FUNCTION void partial_team_barrier() {
-#if STRATA_IMPL_ON_CUDA_DEVICE
-  Cuda::partial_team_barrier<threads>();
+#if STRATA_IMPL_ON_DEVICE
+  OnDevice::partial_team_barrier<threads>();
 #endif
 }
 

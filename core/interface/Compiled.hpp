@@ -3,6 +3,7 @@
 #define STRATA_CORE_INTERFACE_COMPILED_HPP
 
 #include <Kokkos_Core.hpp>
+#include <core/device/Backend.hpp>
 #include <core/interface/Expectations.hpp>
 #include <type_traits>
 
@@ -13,30 +14,21 @@
 // them, and NameImplementation.hpp, with the members that do the work. A
 // program that links libstrata includes the former alone. Strata::strata then
 // defines STRATA_LIBRARY and, as 0 or 1, STRATA_LIBRARY_FLOAT, _DOUBLE,
-// _COMPLEX_FLOAT and _COMPLEX_DOUBLE, and, as 0, those of STRATA_LIBRARY_SERIAL,
-// _OPENMP and _CUDA that the library was built without. Without STRATA_LIBRARY
-// the public headers include the implementations.
+// _COMPLEX_FLOAT and _COMPLEX_DOUBLE, and those of
+// STRATA_LIBRARY_WITHOUT_SERIAL, _OPENMP and so on whose spaces the library was
+// built without. Without STRATA_LIBRARY the public headers include the
+// implementations.
 #if !defined(STRATA_LIBRARY)
 #define STRATA_LIBRARY 0
-#endif
-#if !defined(STRATA_LIBRARY_SERIAL)
-#define STRATA_LIBRARY_SERIAL 1
-#endif
-#if !defined(STRATA_LIBRARY_OPENMP)
-#define STRATA_LIBRARY_OPENMP 1
-#endif
-#if !defined(STRATA_LIBRARY_CUDA)
-#define STRATA_LIBRARY_CUDA 1
 #endif
 
 namespace Strata {
 namespace Detail {
 
-/// Whether libstrata has what is compiled for a scalar and a space.
+/// Whether libstrata has what is compiled for a scalar; for a space, see
+/// library_has_space (core/device/Backend.hpp).
 template <class Scalar>
 inline constexpr bool library_has_scalar = false;
-template <class ExecutionSpace>
-inline constexpr bool library_has_space = false;
 
 #if STRATA_LIBRARY
 template <>
@@ -49,18 +41,6 @@ inline constexpr bool library_has_scalar<Kokkos::complex<float>> =
 template <>
 inline constexpr bool library_has_scalar<Kokkos::complex<double>> =
     STRATA_LIBRARY_COMPLEX_DOUBLE;
-#if defined(KOKKOS_ENABLE_SERIAL)
-template <>
-inline constexpr bool library_has_space<Kokkos::Serial> = STRATA_LIBRARY_SERIAL;
-#endif
-#if defined(KOKKOS_ENABLE_OPENMP)
-template <>
-inline constexpr bool library_has_space<Kokkos::OpenMP> = STRATA_LIBRARY_OPENMP;
-#endif
-#if defined(KOKKOS_ENABLE_CUDA)
-template <>
-inline constexpr bool library_has_space<Kokkos::Cuda> = STRATA_LIBRARY_CUDA;
-#endif
 #endif
 
 /// Whether a program has included the implementation of a class, which says so

@@ -59,7 +59,7 @@ struct RowByLanes {
           row < rows && lanes < width &&
           row_length(functor, row, 0) > std::int64_t{most_turns} * lanes;
       if (row < rows && !is_long) functor(row, rank % lanes, lanes);
-      for (unsigned left = lane_ballot(is_long && rank % lanes == 0); left;
+      for (LaneMask left = lane_ballot(is_long && rank % lanes == 0); left;
            left &= left - 1)
         functor(lane_broadcast(row, lowest_bit(left)), rank % width, width);
     }

@@ -4,8 +4,10 @@
 
 #include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
+#include <algorithm>
 #include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -68,10 +70,13 @@ class KokkosFailure {
   explicit KokkosFailure(const std::exception& error) : text_(error.what()) {}
 
   bool is_of_memory() const {
-    return text_.find("failed to allocate") != std::string::npos ||
-           text_.find("Allocation of size") != std::string::npos ||
-           text_.find("allocation failure") != std::string::npos ||
-           text_.find("cudaErrorMemoryAllocation") != std::string::npos;
+    const auto says = [&](const char* sign) {
+      return text_.find(sign) != std::string::npos;
+    };
+    return says("failed to allocate") || says("Allocation of size") ||
+           says("allocation failure") ||
+           std::any_of(std::begin(device_memory_errors),
+                       std::end(device_memory_errors), says);
   }
   std::string label() const {
     const auto begin = text_.find('"', text_.find("label"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <core/device/Atomics.hpp>
 #include <core/device/DeviceInfo.hpp>
+#include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>
 #include <kernels/band/TileTeam.hpp>
 
@@ -146,7 +147,7 @@ struct RunTileTasks {
       for (int turn = 0;; ++turn) {
         const bool final = mine < terms && is_final(term.flag_a, epoch) &&
                            is_final(term.flag_b, epoch);
-        const unsigned missing = ~lane_ballot(final);
+        const LaneMask missing = ~lane_ballot(final);
         found = missing == 0 ? at_once : lowest_bit(missing);
         if (found > 0) break;
         pause_while_waiting(turn);
@@ -249,13 +250,11 @@ void launch_tile_tasks(const ExecutionSpace& exec, const char* label,
              useful,
              std::int64_t{multiprocessors} *
                  (is_gpu<ExecutionSpace> ? teams_per_multiprocessor : 1))));
-  Kokkos::TeamPolicy<
-      ExecutionSpace,
-      Kokkos::LaunchBounds<Kernel::team_size, teams_per_multiprocessor>>
-      policy(exec, teams, Kernel::team_size);
+  WaitingTeams<ExecutionSpace, Kernel::team_size, teams_per_multiprocessor>
+      policy(exec, teams, Kernel::team_size, vector_lanes<ExecutionSpace>);
   policy.set_scratch_size(
       0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
-  Kokkos::parallel_for(label, policy, kernel);
+  Kokkos::parallel_for(label, policy, waiting_kernel<ExecutionSpace>(kernel));
 }
 
 }  // namespace Detail

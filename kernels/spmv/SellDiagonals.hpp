@@ -55,7 +55,7 @@ struct MergeDiagonals {
         }
         if (least == no_entry) return steps;
         if (steps == limit) return limit + 1;
-        const unsigned having = lane_ballot(own == least);
+        const LaneMask having = lane_ballot(own == least);
         if (lane == 0) visit(steps, DiagonalStep{least, having});
         k += own == least;
       }

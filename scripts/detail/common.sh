@@ -75,8 +75,8 @@ check_sources() {
 
 check_backend() {
   case $1 in
-    serial | openmp | cuda) ;;
-    *) die "--backend $1: serial, openmp or cuda is wanted" ;;
+    serial | openmp | cuda | hip) ;;
+    *) die "--backend $1: serial, openmp, cuda or hip is wanted" ;;
   esac
 }
 
@@ -109,12 +109,16 @@ find_nvcc() {
 }
 
 # choose_compiler PREFIX BACKEND: sets the array `compiler_option` to CMake's option, which is
-# nvcc_wrapper of the Kokkos in the first of these folders, or CXX, or none.
+# nvcc_wrapper of the Kokkos in the first of these folders, or hipcc, or CXX, or none.
 choose_compiler() {
   compiler_option=()
   if [ "$2" = cuda ]; then
     find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
     compiler_option=(-DCMAKE_CXX_COMPILER="${1%%;*}/bin/nvcc_wrapper")
+  elif [ "$2" = hip ]; then
+    compiler_option=(-DCMAKE_CXX_COMPILER=hipcc)
+    # CMake's packages of ROCm ask a device for its architecture, unless a file has it.
+    export ROCM_TARGET_LST=$root/dependencies/rocm_targets
   elif [ -n "${CXX:-}" ]; then
     compiler_option=(-DCMAKE_CXX_COMPILER="$CXX")
   fi

@@ -19,18 +19,21 @@ void on_backend(Context& context, const F& f) {
   f(Space());
 }
 
-/// Calls f with an instance of every execution space that Kokkos and the library
-/// have and the command line has not left out.
+/// Calls f with an instance of every execution space that Kokkos and the
+/// library have and the command line has not left out.
 template <class F>
 void for_each_backend(Context& context, const F& f) {
-#if defined(KOKKOS_ENABLE_SERIAL) && STRATA_LIBRARY_SERIAL
+#if defined(KOKKOS_ENABLE_SERIAL) && !defined(STRATA_LIBRARY_WITHOUT_SERIAL)
   on_backend<Kokkos::Serial>(context, f);
 #endif
-#if defined(KOKKOS_ENABLE_OPENMP) && STRATA_LIBRARY_OPENMP
+#if defined(KOKKOS_ENABLE_OPENMP) && !defined(STRATA_LIBRARY_WITHOUT_OPENMP)
   on_backend<Kokkos::OpenMP>(context, f);
 #endif
-#if defined(KOKKOS_ENABLE_CUDA) && STRATA_LIBRARY_CUDA
+#if defined(KOKKOS_ENABLE_CUDA) && !defined(STRATA_LIBRARY_WITHOUT_CUDA)
   on_backend<Kokkos::Cuda>(context, f);
+#endif
+#if defined(KOKKOS_ENABLE_HIP) && !defined(STRATA_LIBRARY_WITHOUT_HIP)
+  on_backend<Kokkos::HIP>(context, f);
 #endif
 }
 

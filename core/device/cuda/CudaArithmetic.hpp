@@ -4,12 +4,12 @@
 
 #include <core/device/Backend.hpp>
 
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
 
 namespace Strata {
 namespace Detail {
 
-namespace Cuda {
+namespace OnDevice {
 
 /// 1 / x to within two units in the last place, or not a number.
 __device__ __forceinline__ double fast_reciprocal(double x) {
@@ -21,11 +21,8 @@ __device__ __forceinline__ double fast_reciprocal(double x) {
 __device__ __forceinline__ double reciprocal(double x) { return __drcp_rn(x); }
 __device__ __forceinline__ float reciprocal(float x) { return __frcp_rn(x); }
 
-/// c += a b of doubles, a 16 x 8, b 8 x 8 and c 16 x 8, by the 32 lanes of a
-/// warp, in its tensor units where it has them. Lane 4 g + t holds
-/// a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g);
-/// c(g, 2 t), c(g, 2 t + 1) in c00 and c01, c(g + 8, 2 t), c(g + 8, 2 t + 1) in
-/// c10 and c11. All lanes must call it; nothing on a host.
+#if __CUDA_ARCH__ >= 800
+#define STRATA_IMPL_TENSOR_UNITS
 __device__ __forceinline__ void warp_multiply_add(double& c00, double& c01,
                                                   double& c10, double& c11,
                                                   const double (&a)[4],
@@ -35,7 +32,7 @@ __device__ __forceinline__ void warp_multiply_add(double& c00, double& c01,
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(c00), "+d"(c01), "+d"(c10), "+d"(c11)
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-#elif __CUDA_ARCH__ >= 800
+#else
   for (int half = 0; half < 2; ++half) {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
         "{%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -46,28 +43,21 @@ __device__ __forceinline__ void warp_multiply_add(double& c00, double& c01,
         : "+d"(c10), "+d"(c11)
         : "d"(a[2 * half + 1]), "d"(b[half]));
   }
-#else
-  unsigned lane_id;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane_id));
-  const int lane = static_cast<int>(lane_id);
-  const int g = lane >> 2, t = lane & 3;
-  for (int half = 0; half < 2; ++half)
-    for (int k = 0; k < 4; ++k) {
-      const double upper = __shfl_sync(0xffffffffu, a[2 * half], 4 * g + k);
-      const double lower = __shfl_sync(0xffffffffu, a[2 * half + 1], 4 * g + k);
-      const double left = __shfl_sync(0xffffffffu, b[half], 8 * t + k);
-      const double right = __shfl_sync(0xffffffffu, b[half], 8 * t + 4 + k);
-      c00 += upper * left, c01 += upper * right;
-      c10 += lower * left, c11 += lower * right;
-    }
 #endif
 }
+#else
+__device__ __forceinline__ int own_lane() {
+  int lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+#endif
 
-}  // namespace Cuda
+}  // namespace OnDevice
 
 }  // namespace Detail
 }  // namespace Strata
 
-#endif  // STRATA_IMPL_ON_CUDA_DEVICE
+#endif  // STRATA_IMPL_ON_DEVICE
 
 #endif

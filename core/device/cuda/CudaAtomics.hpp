@@ -6,74 +6,53 @@
 #include <cstdint>
 #include <cstring>
 
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
 
 namespace Strata {
 namespace Detail {
 
-namespace Cuda {
+namespace OnDevice {
 
-template <class Word>
-__device__ __forceinline__ Word load_relaxed(const Word* p) {
-  Word w;
-  if constexpr (sizeof(Word) == 8) {
-    unsigned long long u;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                 : "=l"(u)
-                 : "l"(p)
-                 : "memory");
-    memcpy(&w, &u, 8);
-  } else {
-    unsigned u;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
-                 : "=r"(u)
-                 : "l"(p)
-                 : "memory");
-    memcpy(&w, &u, 4);
+// Words of 4 or 8 bytes. Without ".global", addresses are generic: of global or
+// of shared memory.
+#define STRATA_IMPL_LOAD(name, kind)                                           \
+  template <class Word>                                                        \
+  __device__ __forceinline__ Word name(const Word* p) {                        \
+    Word w;                                                                    \
+    if constexpr (sizeof(Word) == 8) {                                         \
+      unsigned long long u;                                                    \
+      asm volatile("ld." kind ".u64 %0, [%1];" : "=l"(u) : "l"(p) : "memory"); \
+      memcpy(&w, &u, 8);                                                       \
+    } else {                                                                   \
+      unsigned u;                                                              \
+      asm volatile("ld." kind ".u32 %0, [%1];" : "=r"(u) : "l"(p) : "memory"); \
+      memcpy(&w, &u, 4);                                                       \
+    }                                                                          \
+    return w;                                                                  \
   }
-  return w;
-}
-template <class Word>
-__device__ __forceinline__ void store_relaxed(Word* p, Word w) {
-  if constexpr (sizeof(Word) == 8) {
-    unsigned long long u;
-    memcpy(&u, &w, 8);
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(u)
-                 : "memory");
-  } else {
-    unsigned u;
-    memcpy(&u, &w, 4);
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(u)
-                 : "memory");
+#define STRATA_IMPL_STORE(name, kind)                                        \
+  template <class Word>                                                      \
+  __device__ __forceinline__ void name(Word* p, Word w) {                    \
+    if constexpr (sizeof(Word) == 8) {                                       \
+      unsigned long long u;                                                  \
+      memcpy(&u, &w, 8);                                                     \
+      asm volatile("st." kind ".u64 [%0], %1;" ::"l"(p), "l"(u) : "memory"); \
+    } else {                                                                 \
+      unsigned u;                                                            \
+      memcpy(&u, &w, 4);                                                     \
+      asm volatile("st." kind ".u32 [%0], %1;" ::"l"(p), "r"(u) : "memory"); \
+    }                                                                        \
   }
-}
-/// By generic addresses, of global or of shared memory.
-template <class Word>
-__device__ __forceinline__ Word load_relaxed_anywhere(const Word* p) {
-  Word w;
-  if constexpr (sizeof(Word) == 8) {
-    unsigned long long u;
-    asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(u) : "l"(p) : "memory");
-    memcpy(&w, &u, 8);
-  } else {
-    unsigned u;
-    asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(u) : "l"(p) : "memory");
-    memcpy(&w, &u, 4);
-  }
-  return w;
-}
-template <class Word>
-__device__ __forceinline__ void store_relaxed_anywhere(Word* p, Word w) {
-  if constexpr (sizeof(Word) == 8) {
-    unsigned long long u;
-    memcpy(&u, &w, 8);
-    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(p), "l"(u) : "memory");
-  } else {
-    unsigned u;
-    memcpy(&u, &w, 4);
-    asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(p), "r"(u) : "memory");
-  }
-}
+STRATA_IMPL_LOAD(load_relaxed, "relaxed.gpu.global")
+STRATA_IMPL_LOAD(load_relaxed_anywhere, "relaxed.gpu")
+STRATA_IMPL_LOAD(load_acquire, "acquire.gpu.global")
+STRATA_IMPL_STORE(store_relaxed, "relaxed.gpu.global")
+STRATA_IMPL_STORE(store_relaxed_anywhere, "relaxed.gpu")
+STRATA_IMPL_STORE(store_release, "release.gpu.global")
+STRATA_IMPL_STORE(store_for_host, "relaxed.sys.global")
+#undef STRATA_IMPL_LOAD
+#undef STRATA_IMPL_STORE
+
 __device__ __forceinline__ void load_relaxed_two(const unsigned long long* p,
                                                  unsigned long long* word) {
   asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
@@ -87,43 +66,8 @@ __device__ __forceinline__ void store_relaxed_two(
                "l"(word[0]), "l"(word[1])
                : "memory");
 }
-__device__ __forceinline__ unsigned fetch_increment_modulo(unsigned* counter,
-                                                           unsigned limit) {
-  return atomicInc(counter, limit - 1);
-}
-__device__ __forceinline__ unsigned load_acquire(const unsigned* p) {
-  unsigned u;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-               : "=r"(u)
-               : "l"(p)
-               : "memory");
-  return u;
-}
-__device__ __forceinline__ void store_release(unsigned* p, unsigned u) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(u)
-               : "memory");
-}
-__device__ __forceinline__ std::uint64_t load_acquire(const std::uint64_t* p) {
-  std::uint64_t u;
-  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-               : "=l"(u)
-               : "l"(p)
-               : "memory");
-  return u;
-}
-__device__ __forceinline__ void store_release(std::uint64_t* p,
-                                              std::uint64_t u) {
-  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(u)
-               : "memory");
-}
 __device__ __forceinline__ void increment_release(unsigned* p) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(p) : "memory");
-}
-__device__ __forceinline__ void store_for_host(double* p, double value) {
-  unsigned long long word;
-  memcpy(&word, &value, 8);
-  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(word)
-               : "memory");
 }
 __device__ __forceinline__ void pause_while_waiting(int turn) {
   if (turn > 8) __nanosleep(turn < 64 ? 20 : 100);
@@ -152,11 +96,11 @@ __device__ __forceinline__ void prefetch_line(const void* p) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
-}  // namespace Cuda
+}  // namespace OnDevice
 
 }  // namespace Detail
 }  // namespace Strata
 
-#endif  // STRATA_IMPL_ON_CUDA_DEVICE
+#endif  // STRATA_IMPL_ON_DEVICE
 
 #endif

@@ -24,7 +24,7 @@ class NativeTeam {
   /// All of the block's scratch, whatever is asked for.
   struct Scratch {
     KOKKOS_INLINE_FUNCTION void* get_shmem(std::size_t) const {
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
       extern __shared__ __align__(16) unsigned char strata_team_scratch[];
       return strata_team_scratch;
 #else
@@ -33,7 +33,7 @@ class NativeTeam {
     }
   };
 
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
   __device__ int league_rank() const { return static_cast<int>(blockIdx.x); }
   __device__ int league_size() const { return static_cast<int>(gridDim.x); }
   __device__ int team_rank() const { return static_cast<int>(threadIdx.x); }

@@ -5,12 +5,12 @@
 #include <core/device/Backend.hpp>
 #include <cstring>
 
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
 
 namespace Strata {
 namespace Detail {
 
-namespace Cuda {
+namespace OnDevice {
 
 /// Shared memory by its 32-bit addresses.
 __device__ __forceinline__ unsigned shared_address(void* begin) {
@@ -88,6 +88,7 @@ __device__ __forceinline__ void store_shared_byte(unsigned at, unsigned byte) {
 }
 
 #if STRATA_ENABLE_CUDA_NATIVE && __CUDA_ARCH__ >= 800
+#define STRATA_IMPL_COPIES_ASYNC
 __device__ __forceinline__ void copy_async_16(unsigned at, const void* global) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at),
                "l"(global)
@@ -100,16 +101,6 @@ template <int groups>
 __device__ __forceinline__ void copy_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
-#else
-__device__ __forceinline__ void copy_async_16(unsigned at, const void* global) {
-  struct alignas(16) Packet {
-    unsigned word[4];
-  };
-  store_shared(at, *static_cast<const Packet*>(global));
-}
-__device__ __forceinline__ void copy_async_commit() {}
-template <int groups>
-__device__ __forceinline__ void copy_async_wait() {}
 #endif
 
 /// Has `value` computed by here.
@@ -117,11 +108,11 @@ __device__ __forceinline__ void compute_now(unsigned& value) {
   asm volatile("" : "+r"(value));
 }
 
-}  // namespace Cuda
+}  // namespace OnDevice
 
 }  // namespace Detail
 }  // namespace Strata
 
-#endif  // STRATA_IMPL_ON_CUDA_DEVICE
+#endif  // STRATA_IMPL_ON_DEVICE
 
 #endif

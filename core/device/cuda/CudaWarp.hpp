@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <cstring>
 
-#if STRATA_IMPL_ON_CUDA_DEVICE
+#if STRATA_IMPL_ON_DEVICE
 
 namespace Strata {
 namespace Detail {
 
-namespace Cuda {
+namespace OnDevice {
 
 constexpr unsigned all_lanes = 0xffffffffu;
 
@@ -68,12 +68,6 @@ __device__ __forceinline__ unsigned lane_max(unsigned value) {
 #endif
 }
 __device__ __forceinline__ void lane_barrier() { __syncwarp(); }
-__device__ __forceinline__ int lowest_bit(unsigned bits) {
-  return __ffs(static_cast<int>(bits)) - 1;
-}
-__device__ __forceinline__ int count_bits(unsigned bits) {
-  return __popc(bits);
-}
 template <int threads>
 __device__ __forceinline__ void partial_team_barrier() {
 #if defined(STRATA_IMPL_FOR_SYNCCHECK)
@@ -86,11 +80,11 @@ __device__ __forceinline__ void partial_team_barrier() {
 #endif
 }
 
-}  // namespace Cuda
+}  // namespace OnDevice
 
 }  // namespace Detail
 }  // namespace Strata
 
-#endif  // STRATA_IMPL_ON_CUDA_DEVICE
+#endif  // STRATA_IMPL_ON_DEVICE
 
 #endif

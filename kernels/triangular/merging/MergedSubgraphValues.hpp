@@ -255,7 +255,7 @@ struct MergedSubgraphValues {
       }
       if (!is_long) take_entries(p, lane.rank, lanes, d, by, look);
     }
-    for (unsigned left = lane_ballot(is_long && lane.rank == 0); left != 0;
+    for (LaneMask left = lane_ballot(is_long && lane.rank == 0); left != 0;
          left &= left - 1) {
       const int owner = lowest_bit(left), row_at = lane_broadcast(p, owner);
       const Scalar d = values.or_one(diagonal_value_index(row_at));

@@ -5,24 +5,9 @@
 #include <core/device/DeviceInfo.hpp>
 #include <cstdint>
 #include <string>
-#if defined(KOKKOS_ENABLE_OPENMP)
-#include <omp.h>
-#endif
 
 namespace Strata {
 namespace Detail {
-
-/// Threads that share a loop of a host. Within a parallel region of the
-/// caller's, and where OpenMP may start fewer than it is asked for
-/// (OMP_DYNAMIC): one.
-template <class ExecutionSpace>
-int host_threads(const ExecutionSpace& exec) {
-#if defined(KOKKOS_ENABLE_OPENMP)
-  if (is_openmp<ExecutionSpace> && (omp_in_parallel() || omp_get_dynamic()))
-    return 1;
-#endif
-  return num_multiprocessors(exec);
-}
 
 /// The rule by which a host's solves are left to one thread or shared by
 /// several. It reads sizes only and times nothing: times that a constructor

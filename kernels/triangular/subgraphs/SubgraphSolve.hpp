@@ -133,7 +133,7 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
   void launch(const ExecutionSpace& exec, int teams,
               const Kernel& level) const {
-    if constexpr (is_gpu<ExecutionSpace> && STRATA_ENABLE_CUDA_NATIVE) {
+    if constexpr (has_native_launches<ExecutionSpace>) {
       // The kernel before it may be one of Kokkos': no overlap.
       if (native_)
         return run_teams<1, native_team_size>(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <core/device/Atomics.hpp>
 #include <core/device/DeviceInfo.hpp>
+#include <core/device/Launch.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/triangular/row_chunks/RowSystem.hpp>
@@ -242,13 +243,12 @@ class SyncFreeTiles {
       stage(exec,
             StageTiles<Scalar, ExecutionSpace, true>{
                 solve.buffers, permuted_row_.data(), system.b, active_plan});
-    Kokkos::TeamPolicy<
-        ExecutionSpace,
-        Kokkos::LaunchBounds<Solve::team_size, teams_per_multiprocessor>>
-        policy(exec, num_teams(solve.num_items), Solve::team_size);
+    WaitingTeams<ExecutionSpace, Solve::team_size, teams_per_multiprocessor>
+        policy(exec, num_teams(solve.num_items), Solve::team_size,
+               vector_lanes<ExecutionSpace>);
     policy.set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes));
     Kokkos::parallel_for("Strata::Triangular::solve::sync_free_tiles", policy,
-                         solve);
+                         waiting_kernel<ExecutionSpace>(solve));
     if (solve.staged_x)
       stage(exec,
             StageTiles<Scalar, ExecutionSpace, false>{

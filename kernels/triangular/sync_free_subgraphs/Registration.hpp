@@ -60,6 +60,9 @@ class SyncFreeSubgraphsRegistration
   using typename Base::Selection;
   static constexpr Algorithm enumerator = Algorithm::sync_free_subgraphs;
 
+  bool supports(const TriangularOptions&) const override {
+    return has_partial_barriers<ExecutionSpace>;
+  }
   std::size_t least_bytes(const PlanSizes& sizes) const override {
     const PackedRecord record(sizes.scalar_bytes);
     const std::size_t per_record =

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash disable=SC2154
+# Compiles the library, the tests and the examples for AMD GPUs, and runs none of them:
+# no device is needed. Needs Debian's hipcc, which is installed if need be.
+#
+#   scripts/test hip [options]
+#
+#   --kokkos-source DIR --kokkos-kernels-source DIR
+#                        as for scripts/get_dependencies
+#   --arch gfxXXX        default: gfx90a
+#   --scalars LIST       default: all four
+#   --examples           the library and the examples alone
+#
+# Progress goes to stderr. The line on stdout has the versions, the compiler, how many
+# programs there are and the date. Fails where one does not compile or link.
+
+parse_options kokkos-source= kokkos-kernels-source= arch=gfx90a \
+  scalars="float;double;complex_float;complex_double" examples -- "$@"
+no_words
+given kokkos-source kokkos-kernels-source arch
+prefix=$("$root/scripts/get_dependencies" --backend hip "${given[@]}" \
+  --prefix "$root/dependencies/hip-$arch")
+build=$root/build/hip-$arch tests=ON
+[ -z "$examples" ] || tests=OFF
+choose_compiler "" hip
+quietly "$build/configure.log" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_BUILD_TYPE=Release -DStrata_SPACES=HIP -DStrata_SCALARS="$scalars" \
+  -DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_TESTS=$tests "${compiler_option[@]}"
+say "Compiling with hipcc for $arch"
+status=0
+cmake --build "$build" --parallel "$(jobs)" -- -k 0 >"$build/build.log" 2>&1 ||
+  { status=1 && grep -E '^FAILED|error:' "$build/build.log" >&2; }
+programs=$(find "$build" -type f -executable -name 'Strata_tst*' -o -type f -executable \
+  -name 'strata_example_*' | wc -l)
+echo "$(sed -n 's/^-- \(Kokkos [0-9.]*, Kokkos Kernels [0-9.]*\)$/\1/p' "$build/configure.log")," \
+  "hipcc for $arch: $programs programs linked, none run, $(date +%F)"
+exit "$status"

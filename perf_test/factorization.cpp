@@ -107,10 +107,10 @@ Options parse(int& argc, char** argv) {
 
 Columns<FactorizationResult> columns() {
   using R = FactorizationResult;
-  return {{"family", "", &R::family},
-          {"matrix", "matrix", &R::matrix},
+  return {{"matrix", "matrix", &R::matrix},
           {"algorithm", "algorithm", &R::algorithm},
           {"scalar", "", &R::scalar},
+          {"family", "", &R::family},
           {"rows", "rows", &R::rows},
           {"nnz", "nnz", &R::entries},
           {"levels", "levels", &R::levels},

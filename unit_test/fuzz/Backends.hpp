@@ -29,6 +29,9 @@ void for_each_backend(Context& context, const F& f) {
 #if defined(KOKKOS_ENABLE_OPENMP) && !defined(STRATA_LIBRARY_WITHOUT_OPENMP)
   on_backend<Kokkos::OpenMP>(context, f);
 #endif
+#if defined(KOKKOS_ENABLE_THREADS) && !defined(STRATA_LIBRARY_WITHOUT_THREADS)
+  on_backend<Kokkos::Threads>(context, f);
+#endif
 #if defined(KOKKOS_ENABLE_CUDA) && !defined(STRATA_LIBRARY_WITHOUT_CUDA)
   on_backend<Kokkos::Cuda>(context, f);
 #endif

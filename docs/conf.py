@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import sys
 import xml.etree.ElementTree
 
 from docutils import nodes
@@ -17,7 +18,11 @@ author = "The Strata authors"
 version = release = re.search(
     r"project\(Strata VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text()
 ).group(1)
-extensions = ["myst_parser"]
+# The Python reference is made from docstrings, without a build of the extension.
+sys.path.insert(0, str(root / "python" / "src"))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_mock_imports = ["numpy", "scipy", "strata_solvers._core"]
+autodoc_typehints = "signature"
 exclude_patterns = ["tables/**", "reproduced/*/tables/**"]
 myst_heading_anchors = 3
 suppress_warnings = ["epub.unknown_project_files"]

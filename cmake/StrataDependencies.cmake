@@ -8,7 +8,11 @@ set(Strata_KOKKOS_BELOW 6)
 # KokkosKernels::all_libs. Trilinos 13 tells its libraries, the folder of the headers and
 # the version in variables, those of Kokkos for both.
 macro(strata_mend_kernels)
+  set(Strata_imported OFF)
   if(Kokkos_INCLUDE_DIRS AND TARGET Kokkos::kokkos AND NOT TARGET Kokkos::all_libs)
+    get_target_property(Strata_imported Kokkos::kokkos IMPORTED)
+  endif()
+  if(Strata_imported)
     set_target_properties(Kokkos::kokkos PROPERTIES
       INTERFACE_INCLUDE_DIRECTORIES "${Kokkos_INCLUDE_DIRS}")
   endif()

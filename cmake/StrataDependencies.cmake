@@ -5,12 +5,26 @@ set(Strata_KOKKOS_MINIMUM 3.4)
 set(Strata_KOKKOS_BELOW 6)
 
 # Trilinos installs Kokkos Kernels without the usual target, and names its library
-# KokkosKernels::all_libs.
+# KokkosKernels::all_libs. Trilinos 13 tells its libraries, the folder of the headers and
+# the version in variables, those of Kokkos for both.
 macro(strata_mend_kernels)
-  if(TARGET KokkosKernels::all_libs AND NOT TARGET Kokkos::kokkoskernels)
-    add_library(Kokkos::kokkoskernels INTERFACE IMPORTED)
-    target_link_libraries(Kokkos::kokkoskernels INTERFACE KokkosKernels::all_libs)
+  set(Strata_imported OFF)
+  if(Kokkos_INCLUDE_DIRS AND TARGET Kokkos::kokkos AND NOT TARGET Kokkos::all_libs)
+    get_target_property(Strata_imported Kokkos::kokkos IMPORTED)
   endif()
+  if(Strata_imported)
+    set_target_properties(Kokkos::kokkos PROPERTIES
+      INTERFACE_INCLUDE_DIRECTORIES "${Kokkos_INCLUDE_DIRS}")
+  endif()
+  foreach(Strata_library KokkosKernels::all_libs ${KokkosKernels_LIBRARIES})
+    if(TARGET ${Strata_library} AND NOT TARGET Kokkos::kokkoskernels)
+      add_library(Kokkos::kokkoskernels INTERFACE IMPORTED)
+      target_link_libraries(Kokkos::kokkoskernels INTERFACE ${Strata_library})
+      if(KokkosKernels_INCLUDE_DIRS AND NOT KokkosKernels_VERSION)
+        set(KokkosKernels_VERSION ${Kokkos_VERSION})
+      endif()
+    endif()
+  endforeach()
 endmacro()
 
 # strata_find_header(RESULT TARGET NAME): the path of a header in the include folders of

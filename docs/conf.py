@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sphinx's configuration; scripts/docs calls it."""
 
+import inspect
 import os
 import pathlib
 import re
+import sys
 import xml.etree.ElementTree
 
 from docutils import nodes
 from sphinx.util import logging
+from sphinx.util.inspect import stringify_signature
 
 root = pathlib.Path(__file__).resolve().parent.parent
 reference = pathlib.Path(os.environ["STRATA_REFERENCE"])
@@ -17,7 +20,11 @@ author = "The Strata authors"
 version = release = re.search(
     r"project\(Strata VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text()
 ).group(1)
-extensions = ["myst_parser"]
+# The Python reference is made from docstrings, without a build of the extension.
+sys.path.insert(0, str(root / "python" / "src"))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_mock_imports = ["numpy", "scipy", "strata_solvers._core"]
+autodoc_typehints = "signature"
 exclude_patterns = ["tables/**", "reproduced/*/tables/**"]
 myst_heading_anchors = 3
 suppress_warnings = ["epub.unknown_project_files"]
@@ -68,7 +75,18 @@ def api_role(name, rawtext, text, lineno, inliner, options=None, content=None):
     return [link], []
 
 
+def class_signature(app, what, name, obj, options, signature, result):
+    """That of __init__: solvers have a __new__ for the operators of SciPy and CuPy."""
+    if what != "class" or not (signature or "").startswith("(*arguments"):
+        return None
+    found = inspect.signature(obj.__init__)
+    parameters = list(found.parameters.values())[1:]
+    found = found.replace(parameters=parameters, return_annotation=found.empty)
+    return stringify_signature(found), result
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", class_signature)
     app.strata_pages = read_tags(reference / "strata.tag")
     app.add_role("api", api_role)
     return {"parallel_read_safe": True}

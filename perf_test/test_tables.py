@@ -258,6 +258,12 @@ def plots():
     page_says("docs/petsc.md", "a third of cuSPARSE's time; a second one after new values %.2f "
               "times" % (1 / again))
     is_committed("petsc_h200.svg", now, 18)
+    has(draw("roofline", "roofline", table)[1], "777 systems")
+    bound = write("roofline.csv", "family,system,scalar,rows,chosen,solve_us,cusparse_us,floor_us,"
+                  "outcome,analysis_us,cusparse_analysis_us,bytes_us,levels,merged_levels",
+                  "f,bytes,double,9,a,8,9,4,right,5,5,4,10,2",
+                  "f,latency,double,9,a,8,9,3,right,5,5,1,20,2")
+    has(draw("bound", "roofline", bound)[0], "bound: 1 systems, 50 to 50 % of copy bandwidth")
     few = write("validation.csv", "family,system,scalar,rows,chosen,solve_us,cusparse_us,"
                 "floor_us,outcome,analysis_us,cusparse_analysis_us",
                 "f,at once,double,9,a,1,4,1,right,5,5", "f,2,double,9,a,1,9,1,right,15,5",

@@ -24,6 +24,7 @@ void bind_sell_matrix(nb::module_& module);
 void bind_krylov(nb::module_& module);
 void bind_band(nb::module_& module);
 void bind_dense(nb::module_& module);
+void bind_gallery(nb::module_& module);
 /// What JAX calls from compiled programs; nothing where the build had no
 /// headers of jaxlib.
 void bind_jax(nb::module_& module);

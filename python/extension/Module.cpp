@@ -59,5 +59,6 @@ NB_MODULE(_core, module) {
   bind_krylov(module);
   bind_band(module);
   bind_dense(module);
+  bind_gallery(module);
   bind_jax(module);
 }

@@ -16,7 +16,7 @@ show_help() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[${1:-1}]}";
 
 # parse_options NAME=DEFAULT... NAME... -- WORD...: sets a variable for each option --NAME,
 # with _ for -: to the value that follows it, or to yes where it takes none. Words that are
-# no options go to the array `words`.
+# no options go to the array `words`. Every script has --no-install: see need_debian.
 parse_options() {
   local names=" " valued=" " name
   words=()
@@ -31,7 +31,10 @@ parse_options() {
     name=${1#--}
     if [ "$1" = -h ] || [ "$1" = --help ]; then
       show_help 2
+      echo "--no-install lists the Debian packages that are missing instead of installing them."
       exit 0
+    elif [ "$1" = --no-install ]; then
+      export STRATA_NO_INSTALL=yes
     elif [ "$1" != "$name" ] && [[ $valued == *" $name "* ]]; then
       need_value "$1" $#
       printf -v "${name//-/_}" %s "$2"
@@ -168,6 +171,7 @@ need_debian() {
   [ ${#missing[@]} -gt 0 ] || return 0
 
   local sudo=()
+  [ -z "${STRATA_NO_INSTALL:-}" ] || die "please install these (Debian's names): ${missing[*]}"
   if [ "$(id -u)" -ne 0 ]; then
     sudo=(sudo -n)
     [ ! -t 0 ] || sudo=(sudo)

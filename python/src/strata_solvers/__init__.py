@@ -38,6 +38,7 @@ from ._core import (
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
 from ._factors import FactorSolver, factorized, splu_solver
+from ._gallery import gallery, read_matrix_market
 from ._krylov import CgInfo, KrylovInfo, bicgstab, cg, gmres
 from ._pool import memory_pool
 from ._precondition import IncompletePreconditioner, ic, ic0, ildl, ilu, ilu0, ilut
@@ -73,6 +74,7 @@ __all__ = [
     "bicgstab",
     "cg",
     "factorized",
+    "gallery",
     "gmres",
     "has_cuda",
     "ic",
@@ -83,6 +85,7 @@ __all__ = [
     "ilut",
     "level_sets",
     "memory_pool",
+    "read_matrix_market",
     "release_memory_pool",
     "rref",
     "show",

@@ -289,7 +289,7 @@ def rref(A: ArrayLike, tolerance: float | None = None, pivot_columns: int | None
     ----------
     A : array_like, m x n
     tolerance : float, optional
-        An entry is a pivot where its magnitude (|Re| + |Im| of a complex one) is larger;
+        An entry is a pivot where its magnitude (``|Re| + |Im|`` of a complex one) is larger;
         by default max(m, n) eps ||A||_1.
     pivot_columns : int, optional
         Pivots are looked for in so many columns at the front; the others are right-hand

@@ -16,6 +16,8 @@ WIDTH = 92  # of lines of the page
 MOST_TICKS = 8  # up to which each size has its own
 COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
 MARKERS = "os^Dv*PX"
+# The first line whose name has one of these is drawn in its colour, on all pages.
+ROLES = {"Strata": 0, "cuSPARSE": 1, "Kokkos Kernels": 2, "LAPACK": 3, "cuSOLVER": 4}
 
 
 @dataclass
@@ -48,11 +50,19 @@ def _points_of(panel):
     return {name: points for name, points in known.items() if points}
 
 
+def _place(name, places):
+    """Of a line's colour and marker, which other lines of the figure do not have."""
+    wanted = [place for role, place in ROLES.items() if role in name]
+    free = [place for place in (*wanted, *range(len(ROLES), len(COLOURS)), *ROLES.values())
+            if place not in places.values()]
+    return places.setdefault(name, places.get(name, (free or [len(places)])[0]))
+
+
 def _draw(axes, panel, colours):
     drawn = _points_of(panel)
     for name, points in drawn.items():
         xs = sorted(points)
-        place = colours.setdefault(name, len(colours))
+        place = _place(name, colours)
         axes.plot(xs, [points[x] for x in xs], label=name, markersize=5,
                   linewidth=1.6, color=COLOURS[place % len(COLOURS)],
                   marker=MARKERS[place % len(MARKERS)],

@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash disable=SC2154
-# Builds the wheel of the Python package for hosts, and tests it where nothing else is.
+# Builds a wheel of the Python package, and tests it where nothing else is.
 #
 #   scripts/test python [options]
 #
-#   --python COMMAND  default: python3
-#   --optional        install PyTorch and JAX for the tests, too: about 3 GB
+#   --python COMMAND        default: python3
+#   --backend openmp|cuda   default: openmp
+#   --arch sm_XX            of cuda; default: of the GPU found
+#   --scalars LIST          as for scripts/build; default: all four
+#   --optional              install PyTorch and JAX for the tests, too: about 3 GB
 #
-# The wheel has the OpenMP backend and is for processors of x86-64-v2. auditwheel gives
-# it the tag of the oldest systems that it works on, and puts the OpenMP runtime into
-# it. The tests run in a virtual environment with the wheel, what it asks for, pytest,
-# Hypothesis and a kernel of Jupyter: those with PyTorch and JAX are skipped without
-# --optional.
+# A wheel for hosts is for processors of x86-64-v2. auditwheel gives it the tag of the
+# oldest systems that it works on, and puts the OpenMP runtime into it. One for CUDA has
+# CUDA's runtime and needs NVIDIA's driver, without which it is not tested. Tests with
+# PyTorch and JAX are skipped without --optional.
 #
 # Packages come from PyPI, in the versions of python/requirements-*.txt; Kokkos from
-# scripts/get_dependencies. Progress goes to stderr, the wheel's path, in build/python/wheel,
-# to stdout.
+# scripts/get_dependencies. Progress goes to stderr, the wheel's path, in
+# build/python/wheel-BACKEND, to stdout.
 
 work=$root/build/python
-parse_options python=python3 optional -- "$@"
+parse_options python=python3 backend=openmp arch= scalars= optional -- "$@"
 no_words
+given backend arch
+case $backend in openmp | cuda) ;; *) die "--backend $backend: openmp or cuda is wanted" ;; esac
 mkdir -p "$work"
 
 need_debian "$work/packages.log" "python3 $python" "python3-venv python:ensurepip" \
@@ -27,29 +31,43 @@ need_debian "$work/packages.log" "python3 $python" "python3-venv python:ensurepi
 
 # --- The wheel ---------------------------------------------------------------
 
-prefix=$("$root/scripts/get_dependencies" --library-only)
+prefix=$("$root/scripts/get_dependencies" --library-only "${given[@]}")
 environment "$python" "$work/tools" "$root/python/requirements-build.txt"
-case $(uname -m) in
-  x86_64) baseline=-march=x86-64-v2 ;;
-  *) baseline="" ;;
-esac
+baseline=""
+[ "$(uname -m)" != x86_64 ] || baseline=-march=x86-64-v2
+define=--config-settings=cmake.define
+options=() repair=() wheels=$work/wheel-$backend
+[ -z "$scalars" ] || options+=("$define.Strata_SCALARS=$scalars")
+if [ "$backend" = cuda ]; then
+  find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
+  options+=("$define.CMAKE_CXX_COMPILER=$prefix/bin/nvcc_wrapper" --config-settings=wheel.build-tag=1cuda)
+  options+=("--config-settings=build-dir=$root/build/python/cuda")
+  # Stubs are made by importing the extension.
+  nvidia-smi >/dev/null 2>&1 || options+=("$define.Strata_PYTHON_STUBS=OFF")
+  repair=(--exclude libcuda.so.1)
+fi
 # A compiler cache has no use for precompiled headers.
 precompile=ON
 [ -z "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] || precompile=OFF
 say "Building the wheel: some minutes the first time (all of its output: $work/wheel.log)"
-rm -rf "$work/built" "$work/wheel"
+rm -rf "$work/built" "$wheels"
 seconds=$SECONDS
 PATH=$work/tools/bin:$PATH \
   CMAKE_PREFIX_PATH=$prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH} \
   CMAKE_BUILD_PARALLEL_LEVEL=$(jobs) \
   quietly "$work/wheel.log" "$work/tools/bin/pip" wheel --disable-pip-version-check \
   --no-deps --no-build-isolation --verbose --wheel-dir "$work/built" \
-  --config-settings=cmake.define.CMAKE_CXX_FLAGS="$baseline" \
-  --config-settings=cmake.define.Strata_ENABLE_PRECOMPILED_HEADERS=$precompile "$root/python"
+  $define.CMAKE_CXX_FLAGS="$baseline" "${options[@]}" \
+  $define.Strata_ENABLE_PRECOMPILED_HEADERS=$precompile "$root/python"
 PATH=$work/tools/bin:$PATH quietly "$work/auditwheel.log" \
-  auditwheel repair --wheel-dir "$work/wheel" "$work"/built/*.whl
-wheel=$(compgen -G "$work/wheel/*.whl")
+  auditwheel repair "${repair[@]}" --wheel-dir "$wheels" "$work"/built/*.whl
+wheel=$(compgen -G "$wheels/*.whl")
 say "$(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB, took $((SECONDS - seconds)) s"
+if [ "$backend" = cuda ] && ! nvidia-smi >/dev/null 2>&1; then
+  say "No GPU here: the wheel is not tested"
+  echo "$wheel"
+  exit
+fi
 
 # --- The tests, away from the sources ----------------------------------------
 

@@ -621,6 +621,25 @@ TYPED_TEST(FactorOrders, HoldsLimitsOfMemoryAndPrecision) {
 }
 
 /// ILU of the rows of a level set side by side are those of the natural order.
+/// The upper triangle alone can't be read of what permutations mix.
+TYPED_TEST(FactorOrders, NeedBothTrianglesOfSymmetricMatrices) {
+  using Strata::Factorization;
+  const auto A = hermitian<TypeParam>("triangulated:9x7", 1.5);
+  const auto on = A.template to_device<Crs<TypeParam>>();
+  for (const auto kind :
+       {Factorization::incomplete_cholesky, Factorization::incomplete_ldlh}) {
+    Strata::IncompleteFactorizationOptions options;
+    options.symmetry_tolerance = std::numeric_limits<double>::infinity();
+    options.scaling = Strata::FactorScaling::equilibration;
+    Strata::IncompleteFactorization(Device(), on, kind, options);
+    options.order = Strata::FactorOrder::rcm;
+    EXPECT_THROW(Strata::IncompleteFactorization(Device(), on, kind, options),
+                 Strata::OptionError);
+    options.symmetry_tolerance.reset();
+    Strata::IncompleteFactorization(Device(), on, kind, options);
+  }
+}
+
 TYPED_TEST(FactorOrders, KeepsFactorsInTheOrderOfLevelSets) {
   using Fixture = TestFixture;
   for (const auto kind : all_kinds) {

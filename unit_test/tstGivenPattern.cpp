@@ -75,6 +75,74 @@ TYPED_TEST(GivenPattern, OfCompleteEliminationGivesTheFactorsOfDenseLu) {
   }
 }
 
+/// What users of other libraries' symbolic factorisations come with: A, and
+/// permutations and scalings that make `moved` of it, whose pattern is given.
+TYPED_TEST(GivenPattern, GoesWithPermutationsAndScalings) {
+  using Real = Strata::Detail::RealOf<TypeParam>;
+  const auto moved = random_matrix<TypeParam>(60, 3, true);
+  const auto n = moved.rows;
+  std::vector<int> new_row(n), new_column(n);
+  std::vector<Real> row_scale, column_scale;
+  for (std::int64_t i = 0; i < n; ++i) {
+    new_row[i] = new_column[i] = static_cast<int>(i);
+    row_scale.push_back(std::ldexp(Real(1), int(generator()() % 9) - 4));
+    column_scale.push_back(std::ldexp(Real(1), int(generator()() % 9) - 4));
+  }
+  std::shuffle(new_row.begin(), new_row.end(), generator());
+  std::shuffle(new_column.begin(), new_column.end(), generator());
+  std::vector<std::int64_t> old_row(n), old_column(n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    old_row[new_row[i]] = i;
+    old_column[new_column[i]] = i;
+  }
+  Rows rows(n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (auto k = moved.row_map[i]; k < moved.row_map[i + 1]; ++k)
+      rows[old_row[i]].insert(old_column[moved.entries[k]]);
+  auto A = pattern_of<TypeParam>(rows);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (auto k = moved.row_map[i]; k < moved.row_map[i + 1]; ++k) {
+      const auto r = old_row[i], c = old_column[moved.entries[k]];
+      A.at(r, c) = moved.values[k] / TypeParam(row_scale[r] * column_scale[c]);
+    }
+  const auto on_device = [](const auto& from) {
+    using T = typename std::decay_t<decltype(from)>::value_type;
+    return Kokkos::create_mirror_view_and_copy(
+        typename Device::memory_space(),
+        Kokkos::View<const T*, Kokkos::HostSpace,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>(from.data(),
+                                                              from.size()));
+  };
+  Strata::FactorTransformation<TypeParam, Device> how;
+  how.row_permutation(on_device(new_row))
+      .column_permutation(on_device(new_column))
+      .row_scaling(on_device(row_scale))
+      .column_scaling(on_device(column_scale));
+  const auto on = A.template to_device<Crs<TypeParam>>();
+  const auto pattern = symbolic(moved).template to_device<Crs<TypeParam>>();
+  const Strata::IncompleteFactorization factors(
+      Device(), on, Factorization::incomplete_lu, pattern.graph, how);
+  expect_product(moved, moved, factors);
+  this->expect_growth(moved, factors);
+  const auto b = random_vector<TypeParam>(n);
+  const Vector<TypeParam> x("x", n);
+  factors.apply(Device(), b, x);
+  EXPECT_LE(relative_residual(A, on_host(b), on_host(x)),
+            1e4 * epsilon_of<TypeParam>);
+  Options order;
+  order.order = Strata::FactorOrder::rcm;
+  EXPECT_THROW(
+      Strata::IncompleteFactorization(
+          Device(), on, Factorization::incomplete_lu, pattern.graph, order),
+      Strata::OptionError);
+  Options matching;
+  matching.scaling = Strata::FactorScaling::matching;
+  EXPECT_THROW(
+      Strata::IncompleteFactorization(
+          Device(), on, Factorization::incomplete_lu, pattern.graph, matching),
+      Strata::OptionError);
+}
+
 TYPED_TEST(GivenPattern, FactorisesGeneralMatricesWithoutPivoting) {
   for (int i = 0; i < 4; ++i) {
     const auto A = random_matrix<TypeParam>(50, 3, false);

@@ -192,6 +192,72 @@ TYPED_TEST(IncompleteLdl, TakesZerosOnTheDiagonalOfASaddlePoint) {
   expect_product(A, A, this->factorise(A, ldlh));
 }
 
+/// Factors with all fill solve, whatever the order and the scaling.
+TYPED_TEST(IncompleteLdl, SolvesInEachOrder) {
+  for (const auto kind : {ldlh, ldlt})
+    for (const auto order :
+         {Strata::FactorOrder::natural, Strata::FactorOrder::rcm,
+          Strata::FactorOrder::level_sets, Strata::FactorOrder::multicoloured})
+      for (const auto scaling : {Strata::FactorScaling::none,
+                                 Strata::FactorScaling::equilibration}) {
+        const auto A = this->matrix(kind);
+        Options options;
+        options.order = order;
+        options.scaling = scaling;
+        options.fill_level = static_cast<int>(A.rows);
+        const auto factors = this->factorise(A, kind, options);
+        this->expect_symmetric(factors, kind);
+        const auto b = random_vector<TypeParam>(A.rows);
+        const Vector<TypeParam> x("x", A.rows);
+        factors.apply(Device(), b, x);
+        EXPECT_LE(relative_residual(A, on_host(b), on_host(x)),
+                  1e3 * epsilon_of<TypeParam>);
+        const auto& report = factors.report();
+        EXPECT_EQ(report.order, order);
+        if (kind == ldlh || !this->is_complex)
+          EXPECT_EQ(report.positive_pivots + report.negative_pivots, A.rows);
+      }
+}
+
+/// Complex scalings are conjugated for the one kind, and not for the other.
+TYPED_TEST(IncompleteLdl, TakesScalingsThatKeepTheSymmetry) {
+  for (const auto kind : {ldlh, ldlt}) {
+    const auto A = this->matrix(kind);
+    const auto on = A.template to_device<Crs<TypeParam>>();
+    const Vector<TypeParam> rows("rows", A.rows), alike("alike", A.rows),
+        other("other", A.rows);
+    const auto r = Kokkos::create_mirror_view(rows),
+               a = Kokkos::create_mirror_view(alike),
+               o = Kokkos::create_mirror_view(other);
+    for (std::int64_t i = 0; i < A.rows; ++i) {
+      r(i) = random_number<TypeParam>() + TypeParam(2);
+      const TypeParam conjugated = conjugate(r(i));
+      a(i) = kind == ldlh ? conjugated : r(i);
+      o(i) = kind == ldlh ? r(i) : conjugated;
+    }
+    Kokkos::deep_copy(rows, r);
+    Kokkos::deep_copy(alike, a);
+    Kokkos::deep_copy(other, o);
+    using How = Strata::FactorTransformation<TypeParam, Device>;
+    Options options;
+    options.fill_level = static_cast<int>(A.rows);
+    options.symmetry_tolerance = 1e-3;  // scaling rounds
+    const Strata::IncompleteFactorization factors(
+        Device(), on, kind, How().row_scaling(rows).column_scaling(alike),
+        options);
+    const auto b = random_vector<TypeParam>(A.rows);
+    const Vector<TypeParam> x("x", A.rows);
+    factors.apply(Device(), b, x);
+    EXPECT_LE(relative_residual(A, on_host(b), on_host(x)),
+              1e3 * epsilon_of<TypeParam>);
+    if (this->is_complex)
+      EXPECT_THROW(Strata::IncompleteFactorization(
+                       Device(), on, kind,
+                       How().row_scaling(rows).column_scaling(other), options),
+                   Strata::OptionError);
+  }
+}
+
 TYPED_TEST(IncompleteLdl, RefusesZeroPivotsAndTheColouredOrder) {
   auto A = this->matrix(ldlh);
   for (auto k = A.row_map[0]; k < A.row_map[1]; ++k)

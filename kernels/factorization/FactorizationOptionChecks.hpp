@@ -130,9 +130,10 @@ const IncompleteFactorizationOptions& checked_options(
 
 /// Whether rows are permuted or scaled.
 /// @param given  permutations and scalings of the caller
-/// @throws OptionError where options ask for others
+/// @throws OptionError where options ask for others, or the triangle that is
+///   read would not stay one
 template <class Transformation>
-bool is_reordered(const Transformation& given,
+bool is_reordered(Factorization kind, const Transformation& given,
                   const IncompleteFactorizationOptions& options) {
   const bool orders = is_permutation(options.order),
              matches = options.scaling == FactorScaling::matching,
@@ -143,6 +144,12 @@ bool is_reordered(const Transformation& given,
         "is " + std::string(value) + ", and the transformation sets that, too",
         "leave one of them out");
   };
+  if (reads_upper(kind) && (orders || given.permutes()) &&
+      !is_finite(options.symmetry_tolerance.value_or(0)))
+    throw OptionError("symmetry_tolerance",
+                      "is infinite, and entries of A's lower triangle come to "
+                      "the upper one of the permuted matrix",
+                      "store both triangles, and leave this out");
   if (given.permutes() || given.scales()) {
     if (orders ? given.permutes() : options.order == FactorOrder::coloured)
       refuse("order", to_string(options.order));

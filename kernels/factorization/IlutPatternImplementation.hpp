@@ -110,6 +110,9 @@ class IlutRows {
   /// Entries of A and the largest of the others, in the order of columns.
   /// @throws FactorizationError
   void store(int row) {
+    for (const Entry& entry : kept_)
+      if (!is_finite(entry.value))
+        raise_factor_fault(factor_fault(row, factor_not_finite));
     const auto most =
         options_.fill_per_row +
         std::count_if(kept_.begin(), kept_.end(), [](const Entry& entry) {
@@ -127,8 +130,6 @@ class IlutRows {
       return a.column < b.column;
     });
     for (const Entry& entry : kept_) {
-      if (!is_finite(entry.value))
-        raise_factor_fault(factor_fault(row, factor_not_finite));
       columns_.push_back(entry.column);
       values_.push_back(entry.value);
     }

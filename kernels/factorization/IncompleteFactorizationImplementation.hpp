@@ -47,7 +47,7 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     const Detail::CrsArrays<Scalar>* pattern) {
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
     Detail::checked_options<Scalar, ExecutionSpace>(kind, options, pattern);
-    if (Detail::is_reordered(transformation, options)) {
+    if (Detail::is_reordered(kind, transformation, options)) {
       reordered_ =
           std::make_shared<Reordered>(exec, A, kind, transformation, options);
       reordered_->with_rows_of([&] {

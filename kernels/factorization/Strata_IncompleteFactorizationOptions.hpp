@@ -177,8 +177,9 @@ struct IncompleteFactorizationOptions {
   /// sqrt(|a_ii a_jj|), where the modulus is that of the larger part; the
   /// constructor throws NotHermitianError otherwise. An entry that is not
   /// stored is 0. Infinity: there is no check, so the lower triangle may hold
-  /// anything or nothing, but for the diagonal. At least 0. Without a value it
-  /// is the square root of the machine epsilon, which rounding errors of an
+  /// anything or nothing, but for the diagonal, and rows may not be permuted,
+  /// as that moves entries to the other triangle. At least 0. Without a value
+  /// it is the square root of the machine epsilon, which rounding errors of an
   /// assembly do not reach. For L D L^T, a_ij and a_ji are compared.
   std::optional<double> symmetry_tolerance;
 

@@ -20,11 +20,11 @@ no_words
 given kokkos-source kokkos-kernels-source arch
 prefix=$("$root/scripts/get_dependencies" --backend hip "${given[@]}" \
   --prefix "$root/dependencies/hip-$arch")
-build=$root/build/hip-$arch tests=ON
-[ -z "$examples" ] || tests=OFF
+build=$root/build/hip-$arch tests=ON spaces="Serial;HIP"
+[ -z "$examples" ] || tests=OFF spaces=HIP
 choose_compiler "" hip
 quietly "$build/configure.log" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_BUILD_TYPE=Release -DStrata_SPACES=HIP -DStrata_SCALARS="$scalars" \
+  -DCMAKE_BUILD_TYPE=Release -DStrata_SPACES="$spaces" -DStrata_SCALARS="$scalars" \
   -DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_TESTS=$tests "${compiler_option[@]}"
 say "Compiling with hipcc for $arch"
 status=0

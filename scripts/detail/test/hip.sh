@@ -30,8 +30,9 @@ say "Compiling with hipcc for $arch"
 status=0
 cmake --build "$build" --parallel "$(jobs)" -- -k 0 >"$build/build.log" 2>&1 ||
   { status=1 && grep -E '^FAILED|error:' "$build/build.log" >&2; }
-programs=$(find "$build" -type f -executable -name 'Strata_tst*' -o -type f -executable \
-  -name 'strata_example_*' | wc -l)
+folders=("$build/examples")
+[ -n "$examples" ] || folders+=("$build/unit_test")
+programs=$(find "${folders[@]}" -type f -executable -iname 'strata_*' | wc -l)
 echo "$(sed -n 's/^-- \(Kokkos [0-9.]*, Kokkos Kernels [0-9.]*\)$/\1/p' "$build/configure.log")," \
   "hipcc for $arch: $programs programs linked, none run, $(date +%F)"
 exit "$status"

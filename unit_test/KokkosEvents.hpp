@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 namespace Strata {
@@ -34,6 +35,7 @@ class KokkosEvents {
     Tools::set_callbacks(none);
     Tools::set_begin_fence_callback(
         [](const char* name, const uint32_t, uint64_t*) {
+          if (is_of_threads(name)) return;
           ++counts().fences;
           counts().last = name;
         });
@@ -44,7 +46,7 @@ class KokkosEvents {
         [](const Kokkos_Profiling_SpaceHandle where, const char* name,
            const void*, const uint64_t size) {
           // Kokkos 4.6 asks for nothing in each launch of teams on CUDA.
-          if (size == 0) return;
+          if (size == 0 || is_of_threads(name)) return;
           ++counts().allocations;
           counts().last = name;
           if (where.name != space()) return;
@@ -52,9 +54,9 @@ class KokkosEvents {
           counts().most_bytes = std::max(counts().most_bytes, counts().bytes);
         });
     Tools::set_deallocate_data_callback(
-        [](const Kokkos_Profiling_SpaceHandle where, const char*, const void*,
-           const uint64_t size) {
-          if (where.name == space())
+        [](const Kokkos_Profiling_SpaceHandle where, const char* name,
+           const void*, const uint64_t size) {
+          if (where.name == space() && !is_of_threads(name))
             counts().bytes -= static_cast<std::int64_t>(size);
         });
     Tools::set_begin_deep_copy_callback(
@@ -72,6 +74,11 @@ class KokkosEvents {
   void start_again() { counts() = Counts(); }
 
  private:
+  /// Kokkos::Threads waits in each launch, and keeps scratch of its own.
+  static bool is_of_threads(const char* name) {
+    return std::strstr(name, "ThreadsInternal") ||
+           std::strstr(name, "thread_scratch");
+  }
   // Callbacks can't carry state.
   static Counts& counts() {
     static Counts c;

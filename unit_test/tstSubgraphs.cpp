@@ -73,7 +73,7 @@ TEST(Subgraphs, ThePartitionOfTheSmallestPredictionIsKept) {
       SCOPED_TRACE(name + ", " + std::to_string(max_rows));
       const auto levels = find_level_sets(graph);
       const auto best = partition(graph, levels, max_rows, parameters);
-      const auto predict = [&](const Subgraphs& s) {
+      const auto predict = [&, &graph = graph](const Subgraphs& s) {
         return predict_subgraphs(parameters, s, count_slots(graph, s));
       };
       EXPECT_EQ(best.predicted_us, predict(best.subgraphs));

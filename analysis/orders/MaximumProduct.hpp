@@ -28,6 +28,8 @@ class MaximumProduct {
   std::vector<int> column_of;  // by row
   std::vector<double> row_scale, column_scale;
 
+  MaximumProduct(const MaximumProduct&) = delete;
+  MaximumProduct& operator=(const MaximumProduct&) = delete;
   /// @param modulus  of each entry
   /// @throws NotFiniteError, SingularError
   MaximumProduct(const HostGraph& A, const std::vector<double>& modulus)

@@ -6,6 +6,8 @@
 
 #include <Strata_Error.hpp>
 #include <Strata_IncompleteLu.hpp>
+#include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <kernels/factorization/symbolic/FilledMatrix.hpp>
 #include <memory>
@@ -255,7 +257,7 @@ class Factor : public FactorBase {
   /// Makes patterns of L and U, and the elimination of this pattern.
   void analyse(const Exec& exec, const Matrix<Exec>& A) {
     filled_ = std::make_unique<Filled>(exec, Strata::Detail::crs_arrays(A),
-                                       static_cast<int>(levels),
+                                       static_cast<int>(std::min<PetscInt>(levels, INT_MAX)),
                                        Strata::Detail::FillLimit());
     auto arrays = filled_->with_fill(exec, Strata::Detail::crs_arrays(A));
     Strata::Detail::NewCrsMatrix<Matrix<Exec>> L, U;

@@ -251,6 +251,11 @@ PetscErrorCode MatLUFactorNumeric_Strata(Mat F, Mat A,
   Mat G = factor.complete;
   G->factorerrortype = MAT_FACTOR_NOERROR;
   PetscCall(PetscLogEventBegin(events.elimination, F, 0, 0, 0));
+  // PETSc's elimination by nodes reads the host's values without a look whether
+  // they are current.
+  const PetscScalar* current;
+  PetscCall(MatSeqAIJGetArrayRead(A, &current));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &current));
   PetscCall((*G->ops->lufactornumeric)(G, A, info));
   PetscCall(PetscLogEventEnd(events.elimination, F, 0, 0, 0));
   outcome = Outcome();

@@ -111,6 +111,7 @@ PetscErrorCode MatFactorGetSolverType_Strata(Mat, MatSolverType* type) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// clang-format off
 /*MC
   MATSOLVERSTRATA = "strata" - A solver type for factors of sequential
   matrices, whose triangular solves run on the GPU, or on the host for
@@ -120,20 +121,17 @@ PetscErrorCode MatFactorGetSolverType_Strata(Mat, MatSolverType* type) {
   the blocks of `PCBJACOBI` and `PCASM`
 
   Options Database Keys:
-+ -pc_factor_mat_solver_type strata - use this type in `PCILU`, `PCICC` and
-`PCLU` . -pc_factor_levels <k>             - levels of fill of `PCILU` and
-`PCICC` . -pc_factor_mat_ordering_type <t>  - order of rows and columns, such as
-`rcm` or `nd` . -pc_factor_shift_type <t>         - `none`, `nonzero`,
-`positive_definite` or `inblocks` . -mat_strata_algorithm <a>         - of the
-triangular solves, default `automatic` . -mat_strata_accuracy <a>          -
-`rowwise` or `componentwise` . -mat_strata_precision <p>         - of the
-factors in solves, `working` or `single` . -mat_strata_pivot_threshold <t>   -
-replace pivots of `PCILU` and `PCICC` below t times the largest entry of their
-row . -mat_strata_merged_levels <k>     - level sets merged into one, 0 for an
-automatic choice . -mat_strata_max_right_hand_sides <k> - columns of
-`MatMatSolve()` solved for at once
-- -mat_strata_max_plan_bytes <n>    - limit of the memory of each triangular
-solver
++ -pc_factor_mat_solver_type strata   - use this type in `PCILU`, `PCICC` and `PCLU`
+. -pc_factor_levels <k>               - levels of fill of `PCILU` and `PCICC`
+. -pc_factor_mat_ordering_type <t>    - order of rows and columns, such as `rcm` or `nd`
+. -pc_factor_shift_type <t>           - `none`, `nonzero`, `positive_definite` or `inblocks`
+. -mat_strata_algorithm <a>           - algorithm of the triangular solves, default `automatic`
+. -mat_strata_accuracy <a>            - `rowwise` or `componentwise`
+. -mat_strata_precision <p>           - precision of the factors in solves, `working` or `single`
+. -mat_strata_pivot_threshold <t>     - replace pivots of `PCILU` and `PCICC` below t times the largest entry of their row
+. -mat_strata_merged_levels <k>       - level sets merged into one, 0 for an automatic choice
+. -mat_strata_max_right_hand_sides <k> - columns of `MatMatSolve()` solved for at once
+- -mat_strata_max_plan_bytes <n>      - limit of the memory of each triangular solver
 
   Level: intermediate
 
@@ -148,6 +146,7 @@ solver
 .seealso: `MatSolverTypeRegister_Strata()`, `MatStrataGetStatistics()`,
 `PCFactorSetMatSolverType()`, `MatGetFactor()`
 M*/
+// clang-format on
 template <bool on_device>
 PetscErrorCode MatGetFactor_Strata(Mat A, MatFactorType type, Mat* F) {
   Mat B;

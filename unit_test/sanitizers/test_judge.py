@@ -18,7 +18,7 @@ HAZARD = """========= Error: Potential RAW hazard detected at __shared__ 0x6418 
 =========         Host Frame: void Strata::Detail::Cuda::run_teams<4, 192, Strata::Detail::{kernel}<double, Kokkos::Cuda, 0, true> >(char const*) [0x1b5870] in program
 =========
 """
-KNOWN = dict(writer="Cuda::store_handed_over", reader="Cuda::load_handed_over",
+KNOWN = dict(writer="OnDevice::store_handed_over", reader="OnDevice::load_handed_over",
              kernel="SyncFreeSubgraphKernel")
 COUNT = "========= RACECHECK SUMMARY: {} hazards displayed ({} errors, 0 warnings)\n"
 
@@ -27,9 +27,9 @@ CASES = [
     ("nothing", True, COUNT.format(0, 0), 0),
     ("known", True, HAZARD.format(**KNOWN) + COUNT.format(1, 1), 0),
     ("another writer", False,
-     HAZARD.format(**{**KNOWN, "writer": "Cuda::store_shared"}) + COUNT.format(1, 1), 0),
+     HAZARD.format(**{**KNOWN, "writer": "OnDevice::store_shared"}) + COUNT.format(1, 1), 0),
     ("another reader", False,
-     HAZARD.format(**{**KNOWN, "reader": "Cuda::load_shared"}) + COUNT.format(1, 1), 0),
+     HAZARD.format(**{**KNOWN, "reader": "OnDevice::load_shared"}) + COUNT.format(1, 1), 0),
     ("another kernel", False,
      HAZARD.format(**{**KNOWN, "kernel": "SyncFreeKernel"}) + COUNT.format(1, 1), 0),
     ("two writes", False,

@@ -620,7 +620,6 @@ TYPED_TEST(FactorOrders, HoldsLimitsOfMemoryAndPrecision) {
   }
 }
 
-/// ILU of the rows of a level set side by side are those of the natural order.
 /// The upper triangle alone can't be read of what permutations mix.
 TYPED_TEST(FactorOrders, NeedBothTrianglesOfSymmetricMatrices) {
   using Strata::Factorization;
@@ -640,6 +639,7 @@ TYPED_TEST(FactorOrders, NeedBothTrianglesOfSymmetricMatrices) {
   }
 }
 
+/// ILU of the rows of a level set side by side are those of the natural order.
 TYPED_TEST(FactorOrders, KeepsFactorsInTheOrderOfLevelSets) {
   using Fixture = TestFixture;
   for (const auto kind : all_kinds) {

@@ -98,12 +98,14 @@ class MaximumProduct {
     std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached>>
         next;
     std::vector<int> seen, done;
-    double length = 0;
+    double length = 0, shortest = infinity;  // to a column without a row
     int column = none;
     for (int row = root;; row = row_of_[column]) {
       each_entry(row, [&](std::int64_t k, int to) {
         const double there = length + reduced(row, k);
-        if (!(there < distance_[to])) return;
+        // Longer paths are of no use.
+        if (!(there < distance_[to] && there < shortest)) return;
+        if (row_of_[to] == none) shortest = there;
         if (distance_[to] == infinity) seen.push_back(to);
         distance_[to] = there;
         from_[to] = row;

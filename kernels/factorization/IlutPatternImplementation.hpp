@@ -96,12 +96,12 @@ class IlutRows {
     }
   }
   Scalar pivot_of(int row, double largest) const {
-    const Scalar pivot = value_[row];
+    Scalar pivot = value_[row];
     const double threshold = options_.small_pivot_threshold;
     if (threshold > 0) {
       const auto least = static_cast<RealOf<Scalar>>(threshold * largest);
       std::int64_t found[2] = {0, 0};
-      return SmallPivots<Scalar>{&least, false, found}.replaced(0, pivot);
+      pivot = SmallPivots<Scalar>{&least, false, found}.replaced(0, pivot);
     }
     if (pivot == Scalar(0))
       raise_factor_fault(factor_fault(row, factor_zero_pivot));

@@ -250,6 +250,7 @@ class IncompleteFactorizationState {
     PivotReplacement how;
     how.threshold = options_.small_pivot_threshold;
     how.positive = is_cholesky();
+    how.real = kind_ == Factorization::incomplete_ldlh;
     how.takes_zeros = takes_zeros();
     return how;
   }

@@ -102,7 +102,8 @@ inline const char* to_string(FactorOrder order) {
 /// How an IncompleteFactorization scales rows and columns before it eliminates.
 enum class FactorScaling {
   none,
-  /// By powers of two, as LAPACK's geequb, so that nothing is rounded: the
+  /// By powers of two, as LAPACK's geequb, so that nothing is rounded
+  /// unless it underflows: the
   /// largest part of every row is from 1 to 2, then that of every column. For
   /// incomplete Cholesky, symmetrically: every diagonal entry is from 1 to 4.
   /// Rows without a non-zero entry keep their scale. It changes which pivots
@@ -148,7 +149,7 @@ struct IncompleteFactorizationOptions {
   /// it was 0 (Manteuffel 1980; Lin and More 1999). The last one's exception
   /// is raised. The report says which shift succeeded; each update begins with
   /// `shift` again. Each try costs an elimination and a wait of the host, so
-  /// this is refused with `enqueue_updates`.
+  /// this is refused with `enqueue_updates`. A zero on the diagonal stays zero.
   int shift_tries = 1;
   /// That of the triangular solvers; A is factorised in its own.
   FactorPrecision precision = FactorPrecision::working;

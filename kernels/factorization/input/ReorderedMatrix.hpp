@@ -87,6 +87,7 @@ class ReorderedMatrix {
     pattern_.make_values("Strata::ReorderedMatrix::values", source_.size());
     enqueue(exec, A.values);
     finish(exec, nullptr);
+    exec.fence();
     state_facts(exec, A, options);
     facts_.order_us = timer.seconds() * 1e6;
   }
@@ -100,7 +101,8 @@ class ReorderedMatrix {
   /// Other values. The scalings in use stay until finish(). Waits for `exec`.
   /// @throws PatternMismatchError, and what check_square_matrix throws
   const Matrix& take(const ExecutionSpace& exec, const Matrix& A) const {
-    if (A.rows() != matrix().rows() || A.num_values != A.entries.extent(0) ||
+    check_square_sizes<Memory>(A);
+    if (A.rows() != matrix().rows() ||
         pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_) {
       check_square_matrix(exec, A);
       throw PatternMismatchError(
@@ -153,7 +155,9 @@ class ReorderedMatrix {
     try {
       work();
     } catch (const MatrixError& error) {
-      if (maps_.rows().place && error.row() >= 0)
+      // A given pattern has rows of its own.
+      if (maps_.rows().place && error.row() >= 0 &&
+          error.argument().rfind("pattern", 0) != 0)
         rethrow_as<DuplicateEntryError, MissingDiagonalError, ZeroDiagonalError,
                    FactorizationError, NotHermitianError, IndefiniteError,
                    PrecisionError>(

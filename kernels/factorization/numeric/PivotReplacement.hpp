@@ -12,6 +12,7 @@ namespace Detail {
 struct PivotReplacement {
   double threshold = 0;      // 0: none
   bool positive = false;     // pivots have to be real and positive
+  bool real = false;         // what replaces a pivot has to be real
   bool takes_zeros = false;  // on the diagonal of A, with any threshold
 };
 /// What came of it.

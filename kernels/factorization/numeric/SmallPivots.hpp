@@ -25,6 +25,7 @@ struct SmallPivots {
   /// How many were replaced, and the bits of the largest change, which as
   /// integers are in the order of the numbers, as these are not negative.
   std::int64_t* found = nullptr;
+  bool real = false;  // what replaces a pivot has to be real
 
   /// The pivot of a row that elimination has made `pivot`. One that is not
   /// finite stays what it is.
@@ -39,6 +40,10 @@ struct SmallPivots {
       // The imaginary part is a rounding error.
       if (re >= smallest) return Scalar(re);
       made = Scalar(smallest);
+    } else if (real) {
+      // The imaginary part is a rounding error, which decides nothing.
+      if (modulus(re) >= smallest) return pivot;
+      made = Scalar(re < Real(0) ? -smallest : smallest);
     } else {
       const Real size = modulus_of(pivot);
       if (size >= smallest) return pivot;
@@ -134,7 +139,7 @@ class PivotReplacer {
             exec, 0, A.rows()),
         FindLeastPivots<Scalar>{A, static_cast<Real>(how_.threshold),
                                 least_.data(), found_.data()});
-    return {least_.data(), how_.positive, found_.data()};
+    return {least_.data(), how_.positive, found_.data(), how_.real};
   }
   /// By the last elimination. Waits for `exec`.
   ReplacedPivots found(const ExecutionSpace& exec) const {

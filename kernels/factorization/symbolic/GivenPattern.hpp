@@ -52,7 +52,8 @@ void require_entries(const ExecutionSpace& exec, const CrsArrays<Scalar>& of,
       "pattern",
       mirrored ? "lacks the mirror image of the entry" + in_row +
                      " and column " + column + ", and factors are symmetric"
-               : "lacks A's entry" + in_row + " and column " + column,
+               : "lacks the entry" + in_row + " and column " + column +
+                     " of A as it is permuted",
       mirrored ? "pass the pattern of L + L^T, or use incomplete LU"
                : "pass the pattern of L + U, which contains that of A",
       row, column);

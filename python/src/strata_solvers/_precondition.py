@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from . import _arrays, _core, _kept
+from . import _arrays, _convert, _core, _kept
 from ._errors import DuplicateEntryError, OptionError, UnsortedRowError
 from ._factors import FactorSolver
 from ._log import chosen
@@ -76,7 +76,8 @@ class IncompletePreconditioner(Applied, LinearOperator):
         self._order = self._core.report().order
         if options.get("scaling") == "matching":
             # It is of these values, whatever comes later.
-            self._given = self.perm_r, self.perm_c, self.row_scale, self.col_scale
+            self._given = FactorSolver._transformation(
+                self._matrix, self.perm_r, self.perm_c, self.row_scale, self.col_scale)
             self._order = "natural"
             self._options = {name: options[name] for name in options if name != "scaling"}
         chosen(self)
@@ -100,11 +101,12 @@ class IncompletePreconditioner(Applied, LinearOperator):
 
     def _run(self, r: Any, out: Any, op: str, stream: int) -> None:
         if op != "none" and not self._has_transposes:
-            if self._shared.by_several or self._kind == "ilut":
+            if self._shared.by_several:
                 raise OptionError("trans", "needs factors that were not made",
                                   "pass transpose=True when you make the preconditioner")
             _kept.wait_for_values(self, self._matrix.data,
                                   bool(self._options.get("enqueue_updates")))
+            self._keep_pattern()
             self._core = self._factorize(True)
             self._has_transposes = True
         self._core.apply(r, out, op, stream)
@@ -245,7 +247,28 @@ class IncompletePreconditioner(Applied, LinearOperator):
         return (f"<IncompletePreconditioner {self._name} of a {self.shape[0]} x "
                 f"{self.shape[1]} matrix, {self.dtype}>")
 
+    def _keep_pattern(self) -> None:
+        """The pattern that ILUT has found stays, whatever the values have become."""
+        if self._kind != "ilut" or self._pattern:
+            return
+        (lower, left), (upper, right) = map(_host_pattern, self._make_factors())
+        # L without its diagonal, which is last in its rows.
+        inside = np.ones(len(left), bool)
+        inside[lower[1:] - 1] = False
+        rows = np.arange(len(lower) - 1, dtype=lower.dtype)
+        row = np.concatenate([np.repeat(rows, np.diff(lower))[inside],
+                              np.repeat(rows, np.diff(upper))])
+        column = np.concatenate([left[inside], right])
+        # Stable: a row has its part of L first.
+        arrays = [lower + upper - np.arange(len(lower), dtype=lower.dtype),
+                  column[np.argsort(row, kind="stable")]]
+        matrix = self._matrix
+        if matrix.space == "cuda":
+            arrays = [_convert.to_device_of(array, matrix.data) for array in arrays]
+        self._pattern = _arrays.Crs(*arrays, matrix.data, matrix.shape, False, matrix.space)
+
     def __reduce__(self) -> tuple[Any, ...]:
+        self._keep_pattern()
         _kept.wait_for_values(self, self._matrix.data,
                               bool(self._options.get("enqueue_updates")))
         return _restore, (tuple(self._matrix), self._kind, self._order,
@@ -266,6 +289,13 @@ def _csr_like(like: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -
     from scipy.sparse import csr_array
 
     return csr_array((data, indices, indptr), shape=shape)
+
+
+def _host_pattern(matrix: Any) -> tuple[Any, ...]:
+    """indptr and indices of a CSR matrix as NumPy arrays."""
+    arrays = ((matrix.crow_indices(), matrix.col_indices()) if hasattr(matrix, "crow_indices")
+              else (matrix.indptr, matrix.indices))
+    return tuple(map(_arrays.on_host, arrays))
 
 
 def _row_numbers(indptr: Any, entries: int) -> Any:

@@ -219,6 +219,32 @@ TYPED_TEST(IncompleteLdl, SolvesInEachOrder) {
       }
 }
 
+/// A pivot that cancels is a rounding error in both parts: what replaces it is
+/// real all the same.
+TYPED_TEST(IncompleteLdl, ReplacesPivotsByRealOnes) {
+  for (int i = 0; i < 20; ++i) {
+    auto A = pattern_of<TypeParam>({{0, 1, 2}, {0, 1, 2}, {0, 1, 2}});
+    for (std::int64_t row = 0; row < 3; ++row) {
+      A.at(row, row) =
+          TypeParam(1 + std::abs(wide(random_number<TypeParam>())));
+      for (std::int64_t j = row + 1; j < 3; ++j) {
+        A.at(row, j) = random_number<TypeParam>();
+        A.at(j, row) = conjugate(A.at(row, j));
+      }
+    }
+    const double a01 = std::abs(wide(A.at(0, 1)));
+    A.at(1, 1) = TypeParam(a01 * a01 / wide(A.at(0, 0)).real());
+    Options options;
+    options.small_pivot_threshold = std::sqrt(epsilon_of<TypeParam>);
+    const auto factors = this->factorise(A, ldlh, options);
+    EXPECT_GE(factors.report().replaced_pivots, 1);
+    const HostMatrix<TypeParam> U(factors.upper(Device()));
+    EXPECT_EQ(wide(U.values[U.row_map[1]]).imag(), 0);
+    EXPECT_EQ(
+        factors.report().positive_pivots + factors.report().negative_pivots, 3);
+  }
+}
+
 /// Complex scalings are conjugated for the one kind, and not for the other.
 TYPED_TEST(IncompleteLdl, TakesScalingsThatKeepTheSymmetry) {
   for (const auto kind : {ldlh, ldlt}) {

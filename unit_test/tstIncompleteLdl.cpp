@@ -27,13 +27,14 @@ struct IncompleteLdl : testing::Test {
     std::bernoulli_distribution coin;
     for (std::int64_t i = 0; i < A.rows; ++i) {
       if (coin(generator())) A.at(i, i) *= Scalar(-1);
-      if constexpr (is_complex)
+      if constexpr (is_complex) {
         if (kind == ldlt) {
           const auto phase = random_number<Scalar>();
           A.at(i, i) *= phase * (1 / Kokkos::abs(phase));
           for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
             if (A.entries[k] < i) A.values[k] = conjugate(A.values[k]);
         }
+      }
     }
     return A;
   }

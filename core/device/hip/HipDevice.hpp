@@ -6,6 +6,9 @@
 // docs/developer/add_a_backend.md. Compiled for gfx90a, and never run.
 
 #include <core/device/Backend.hpp>
+
+#if defined(KOKKOS_ENABLE_HIP)
+
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -196,5 +199,7 @@ __device__ __forceinline__ double fast_reciprocal(double x) {
 
 }  // namespace Detail
 }  // namespace Strata
+
+#endif  // KOKKOS_ENABLE_HIP
 
 #endif

@@ -7,6 +7,7 @@
 #include <core/interface/NameMatrixErrors.hpp>
 #include <core/matrix/FindColumn.hpp>
 #include <core/matrix/IndicesAs.hpp>
+#include <core/matrix/NewMatrix.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/input/HermitianMatrix.hpp>
 #include <string>

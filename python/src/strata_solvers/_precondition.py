@@ -523,7 +523,7 @@ def ilut(A: SparseMatrix, drop_tol: float = 1e-4, fill_factor: float = 10.0,
         The factors have at most about this times the entries of A, in equal numbers left
         and right of the diagonal of each row; at least 1.
     **options
-        As for :func:`ilu0`.  The adjoint needs ``transpose=True``.
+        As for :func:`ilu0`, but without orders and scalings.
 
     Examples
     --------

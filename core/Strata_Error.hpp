@@ -48,6 +48,12 @@ class MatrixError : public Error {
   /// The offending number as text, empty where there is none.
   const std::string& value() const noexcept { return value_; }
 
+  /// For the library: tells the same fault of what a caller knows.
+  void restate(std::string argument, std::string problem, std::int64_t row) {
+    *this = MatrixError(std::move(argument), std::move(problem), remedy(), row,
+                        value_);
+  }
+
  private:
   std::int64_t row_;
   std::string value_;

@@ -33,14 +33,6 @@ struct EnumeratorNames<Op> {
 };
 }  // namespace Detail
 
-inline const char* to_string(Uplo uplo) {
-  return Detail::enumerator_name(uplo);
-}
-inline const char* to_string(Diag diag) {
-  return Detail::enumerator_name(diag);
-}
-inline const char* to_string(Op op) { return Detail::enumerator_name(op); }
-
 }  // namespace Strata
 
 #endif

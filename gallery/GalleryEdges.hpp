@@ -15,8 +15,8 @@ struct CountEdges {
   Lengths lengths;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t generator) const {
     edges(generator, [&](std::int64_t i, std::int64_t j) {
-      Kokkos::atomic_fetch_add(&lengths(i), 1);
-      Kokkos::atomic_fetch_add(&lengths(j), 1);
+      Kokkos::atomic_fetch_add(&lengths(i), 1ull);
+      Kokkos::atomic_fetch_add(&lengths(j), 1ull);
     });
   }
 };
@@ -25,7 +25,7 @@ template <class Lengths>
 struct LengthWithDiagonal {
   Lengths lengths;
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
-    return lengths(row) + 1;
+    return static_cast<std::int64_t>(lengths(row)) + 1;
   }
 };
 
@@ -39,8 +39,8 @@ struct ScatterEdges {
   IndexOutput row_map, entries;
 
   KOKKOS_INLINE_FUNCTION void put(std::int64_t row, std::int64_t column) const {
-    const int place = Kokkos::atomic_fetch_add(&lengths(row), -1);
-    entries.set(row_map(row) + place, column);
+    const auto place = Kokkos::atomic_fetch_sub(&lengths(row), 1ull);
+    entries.set(row_map(row) + static_cast<std::int64_t>(place), column);
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t generator) const {
     edges(generator, [&](std::int64_t i, std::int64_t j) {
@@ -95,14 +95,14 @@ struct FillDistinct {
 /// Structurally symmetric matrix of an edge set: ends counted, scattered with
 /// atomics, rows sorted, repeated edges merged, values filled. The result does
 /// not depend on the order in which threads run. Besides the result, needs
-/// three integers a row, and the entries' columns once more.
+/// two integers of 64 bits a row, and the entries' columns once more.
 template <class Scalar, class ExecutionSpace, class Edges>
 void build_from_edges(const ExecutionSpace& exec, const std::string& spec,
                       std::int64_t rows, const Edges& edges,
                       const GalleryValues& value, NewMatrix<Scalar>& made) {
   using Rows = GalleryRows<ExecutionSpace>;
   using Memory = typename ExecutionSpace::memory_space;
-  using Lengths = Kokkos::View<int*, Memory>;
+  using Lengths = Kokkos::View<unsigned long long*, Memory>;
   using Long = Kokkos::View<std::int64_t*, Memory>;
   using Short = Kokkos::View<int*, Memory>;
 

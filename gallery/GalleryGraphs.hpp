@@ -123,13 +123,14 @@ inline EdgeList deep_graph(int rows, int entries, int levels, int spread,
   EdgeList graph;
   graph.rows = rows;
   std::vector<int> level_of(rows);
-  std::vector<std::vector<int>> members(levels + spread + 1);
+  std::vector<std::vector<int>> members(
+      std::min<std::int64_t>(rows, std::int64_t(levels) + spread));
   int known = 0;  // level sets that have a row
   for (int row = 0; row < rows; ++row) {
     RowRandom random(seed, row);
-    const auto wanted = static_cast<int>(std::int64_t(row) * levels / rows +
-                                         random.below(spread));
-    const int level = std::min(wanted, known);
+    const std::int64_t wanted =
+        std::int64_t(row) * levels / rows + random.below(spread);
+    const auto level = static_cast<int>(std::min<std::int64_t>(wanted, known));
     known = std::max(known, level + 1);
     level_of[row] = level;
     members[level].push_back(row);
@@ -138,7 +139,7 @@ inline EdgeList deep_graph(int rows, int entries, int levels, int spread,
     const auto recent =
         std::min<std::int64_t>(8, static_cast<std::int64_t>(before.size()));
     graph.add(row, before[before.size() - 1 - random.below(recent)]);
-    const std::int64_t others = random.below(2 * entries - 3);
+    const std::int64_t others = random.below(2 * std::int64_t(entries) - 3);
     for (std::int64_t k = 0; k < others; ++k) {
       const std::int64_t column = row - 1 - random.below(std::min(row, window));
       if (level_of[column] < level) graph.add(row, column);
@@ -156,7 +157,7 @@ inline EdgeList long_row_graph(int rows, int entries, int window, int hubs,
   graph.rows = rows;
   for (int row = 1; row < rows; ++row) {
     RowRandom random(seed, row);
-    const std::int64_t count = random.below(2 * entries - 1);
+    const std::int64_t count = random.below(2 * std::int64_t(entries) - 1);
     for (std::int64_t k = 0; k < count; ++k)
       graph.add(row, row - 1 - random.below(std::min(row, window)));
   }
@@ -197,7 +198,9 @@ inline EdgeList mesh_graph(int rows, int dimensions, double degree,
   const double pi = 3.141592653589793;
   const double radius = flat ? std::sqrt(degree / (pi * rows))
                              : std::cbrt(degree / (4. / 3 * pi * rows));
-  const int side = std::max(1, static_cast<int>(1 / radius));
+  // An int counts the cells; wider ones hold all neighbours, too.
+  const int side =
+      std::max(1, std::min(flat ? 46340 : 1290, static_cast<int>(1 / radius)));
   const int depth = flat ? 1 : side;
   using Point = std::array<double, 3>;
   const auto cell_of = [&](const Point& p) {

@@ -10,12 +10,23 @@
 #include <gallery/GalleryRandom.hpp>
 #include <gallery/GallerySphere.hpp>
 #include <gallery/GalleryStencils.hpp>
+#include <gallery/HostMemory.hpp>
 
 namespace Strata {
 namespace Detail {
 
 template <>
 struct HasImplementation<Gallery> : std::true_type {};
+
+/// That the columns of so many entries, which all families hold, fit the memory
+/// of the host or the device: before any is drawn, which may take for ever.
+template <class MemorySpace>
+void require_memory_for(double entries) {
+  const auto total = static_cast<double>(memory_info<MemorySpace>().total);
+  if (entries * sizeof(int) > (total > 0 ? total : host_memory_bytes()))
+    throw FailedAllocation("Strata::Gallery::entries", MemorySpace::name(), 0,
+                           0, 0);
+}
 
 /// See gallery.
 template <class Scalar, class ExecutionSpace>
@@ -25,6 +36,7 @@ void fill_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
   const GallerySpec s = GalleryParser(spec).parse();
   const std::string argument = "gallery specification '" + spec + "'";
   require_index_types_hold(argument, made, s.rows, s.entries);
+  require_memory_for<Memory>(s.entries);
   const auto rows = static_cast<std::int64_t>(s.rows);
 
   const auto from_pattern = [&](const auto& pattern) {

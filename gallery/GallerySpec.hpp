@@ -325,10 +325,13 @@ class GalleryParser {
         const double ny = at[1], nz = at[2];
         spec.rows = n * ny * nz;
         spec.entries = spec.rows;
-        for (int d = 1; d <= at[3] && d < std::max({at[0], at[1], at[2]}); ++d)
-          spec.entries += 2 * (std::max(n - d, 0.) * ny * nz +
-                               n * std::max(ny - d, 0.) * nz +
-                               n * ny * std::max(nz - d, 0.));
+        // Neighbours on one side of the points of a line.
+        const auto couplings = [&](double points) {
+          const double reach = std::min(points - 1, double(at[3]));
+          return reach * points - reach * (reach + 1) / 2;
+        };
+        spec.entries += 2 * (couplings(n) * ny * nz + n * couplings(ny) * nz +
+                             n * ny * couplings(nz));
         break;
       }
       case Family::elements:
@@ -339,10 +342,14 @@ class GalleryParser {
             (3 * n - 2) * (3 * ny - 2) * (3 * nz - 2) * unknowns * unknowns;
         break;
       }
-      case Family::holed_band:
-        spec.entries = n * (1 + 2 * spec.density * at[1] *
+      case Family::holed_band: {
+        const double half = std::min(n - 1, double(at[1]));
+        spec.entries = n * (1 + 2 * spec.density * half *
                                     std::max(1 - double(at[3]) / at[2], 0.));
+        // A number is drawn for each place of the band.
+        if (n * half > 1e12) fail("its band has more than 10^12 places");
         break;
+      }
       case Family::deep:
         if (at[1] < 2) fail("a row of deep has two entries at least");
         spec.entries = n * (2. * at[1] - 1);
@@ -361,7 +368,7 @@ class GalleryParser {
         break;
       default:
         if (at[2] < 1) fail("a path begins one row back at least");
-        spec.entries = n * (3 + 0.02 * at[3]);
+        spec.entries = n * (3 + 0.02 * std::min(at[3], 100));
     }
     if (spec.rows > INT32_MAX) fail("has more than 2147483647 rows");
   }

@@ -175,13 +175,28 @@ class MarketCoordinates {
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
           return a.row == b.row && a.column == b.column;
         });
-    if (twice != entries.end())
-      throw FileError(path_,
-                      "the entry in row " + std::to_string(twice->row + 1) +
-                          ", column " + std::to_string(twice->column + 1) +
-                          " is named twice or beside its mirror image",
-                      "store one triangle of a symmetric matrix, each entry "
-                      "once");
+    if (twice == entries.end()) return;
+    const std::string problem = "the entry in row " +
+                                std::to_string(twice->row + 1) + ", column " +
+                                std::to_string(twice->column + 1) +
+                                " is named twice or beside its mirror image";
+    const std::string remedy =
+        "store one triangle of a symmetric matrix, each entry once";
+    if (text_.is_file()) fail_where_repeated(*twice, problem, remedy);
+    throw FileError(path_, problem, remedy);
+  }
+
+  /// Reads the file again: the list of entries does not hold their lines.
+  void fail_where_repeated(const Entry& entry, const std::string& problem,
+                           const std::string& remedy) const {
+    MarketText again(path_, "coordinate");
+    again.next_line();
+    for (int found = 0; again.next_line();) {
+      const std::int64_t row = again.whole("row") - 1,
+                         column = again.whole("column") - 1;
+      found += std::minmax(row, column) == std::minmax(entry.row, entry.column);
+      if (found == 2) again.fail(problem, remedy);
+    }
   }
 
   std::string path_;

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cmath>
+#include <core/scalar/ReadDouble.hpp>
 #include <cstdlib>
 #include <gallery/GzipLines.hpp>
 #include <string_view>
@@ -45,6 +46,8 @@ class MarketText {
 
   MarketField field() const { return field_; }
   MarketSymmetry symmetry() const { return symmetry_; }
+  /// Whether it is on a disk, and so can be read again.
+  bool is_file() const { return lines_.most_text_left() < INT64_MAX; }
 
   [[noreturn]] void fail(
       const std::string& problem,
@@ -118,7 +121,7 @@ class MarketText {
       if (!sign && *c != '.' && *c != 'e' && *c != 'E') not_a_number(text);
     }
     char* stop = nullptr;
-    double value = std::strtod(begin, &stop);
+    double value = read_double(begin, &stop);
     if (stop != end) not_a_number(text);
     if (field_ == MarketField::integer) {
       if (!digits_only) fail("'" + std::string(text) + "' is not an integer");

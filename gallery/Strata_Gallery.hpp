@@ -46,7 +46,8 @@ void make_gallery_matrix(const ExecutionSpace& exec, const std::string& spec,
 ///
 /// Raises GalleryError for a name that can't be understood and, before any
 /// allocation, IndexOverflowError where the index types of CrsMatrix can't
-/// count the rows or (expected) entries; MemoryError.
+/// count the rows or (expected) entries; MemoryError, before any allocation
+/// where the columns of so many entries are more than all memory.
 /// Cost: two to five passes over the entries; random families also sort each
 /// row, and hold the entries' columns twice. One thread of the host draws the
 /// graphs from `box` on.

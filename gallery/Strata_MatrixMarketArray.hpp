@@ -7,6 +7,7 @@
 #include <gallery/HostMemory.hpp>
 #include <gallery/MatrixMarketText.hpp>
 #include <limits>
+#include <locale>
 
 namespace Strata {
 
@@ -61,6 +62,7 @@ inline HostArray read_matrix_market_array(const std::string& path) {
 inline void write_matrix_market_array(const std::string& path,
                                       const HostArray& array) {
   std::ofstream file(path);
+  file.imbue(std::locale::classic());
   file.precision(std::numeric_limits<double>::max_digits10);
   file << "%%MatrixMarket matrix array real general\n"
        << array.extent(0) << ' ' << array.extent(1) << '\n';

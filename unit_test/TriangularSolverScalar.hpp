@@ -65,27 +65,70 @@ void expect_agreement_with_kokkos_kernels() {
     }
 }
 
+/// A GPU's warps solve several right-hand sides of tiles together if all warps
+/// are busy, as with these blocks (tstTiles). An infinity spoils no other
+/// column, and of its own only rows of its block.
+template <class Scalar>
+void expect_right_hand_sides_together() {
+  using Space = Kokkos::DefaultExecutionSpace;
+  using Real = typename ScalarParts<Scalar>::Real;
+  TriangularOptions options;
+  options.algorithm = Algorithm::tiles;
+  options.max_right_hand_sides = 32;
+  const int size = 64;
+  const auto pattern = block_pattern(200, size, 0.5);
+  const auto A = make_triangle<Scalar>(pattern, Uplo::lower);
+  const auto n = A.rows;
+  const TriangularSolver<Scalar, Space> solver(
+      Space(), A.template to_device<SolverMatrix<Scalar, Space>>(), Uplo::lower,
+      Diag::non_unit, options);
+  const HostSystem<Scalar> system{A, Uplo::lower, Diag::non_unit};
+  for (const int k : {2, 9, 32, 37}) {
+    const auto b = random_values<Scalar>(n * k, 31);
+    const auto x = solve(solver, b, k);
+    auto spoilt = b;
+    spoilt[n + 7] = Scalar(std::numeric_limits<float>::infinity());
+    const auto beside = solve(solver, spoilt, k);
+    for (int c = 0; c < k; ++c) {
+      SCOPED_TRACE("right-hand side " + std::to_string(c) + " of " +
+                   std::to_string(k));
+      system.expect_solution(&b[n * c], &x[n * c]);
+      if (c != 1) system.expect_solution(&b[n * c], &beside[n * c]);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    for (auto i = n; i < 2 * n; ++i)
+      if (i < n + 7 || i >= n + size)
+        ASSERT_LE(magnitude(widen(x[i]) - widen(beside[i])),
+                  2e4 * std::numeric_limits<Real>::epsilon() *
+                      (1 + magnitude(widen(x[i]))))
+            << "row " << i - n;
+  }
+}
+
 }  // namespace SolverTest
 }  // namespace Strata
 
 /// The tests that every scalar type has, on the default execution space.
-#define STRATA_TEST_TRIANGULAR_SOLVER(NAME, ...)          \
-  namespace Strata {                                      \
-  namespace SolverTest {                                  \
-  using Space = Kokkos::DefaultExecutionSpace;            \
-  TEST(TriangularSolver, NAME##SolvesEveryOperation) {    \
-    expect_operations<__VA_ARGS__, Space>();              \
-  }                                                       \
-  TEST(TriangularSolver, NAME##SolvesSmallPatterns) {     \
-    expect_small_patterns<__VA_ARGS__, Space>();          \
-  }                                                       \
-  TEST(TriangularSolver, NAME##SolvesLargePatterns) {     \
-    expect_large_patterns<__VA_ARGS__, Space>();          \
-  }                                                       \
-  TEST(TriangularSolver, NAME##AgreesWithKokkosKernels) { \
-    expect_agreement_with_kokkos_kernels<__VA_ARGS__>();  \
-  }                                                       \
-  }                                                       \
+#define STRATA_TEST_TRIANGULAR_SOLVER(NAME, ...)               \
+  namespace Strata {                                           \
+  namespace SolverTest {                                       \
+  using Space = Kokkos::DefaultExecutionSpace;                 \
+  TEST(TriangularSolver, NAME##SolvesEveryOperation) {         \
+    expect_operations<__VA_ARGS__, Space>();                   \
+  }                                                            \
+  TEST(TriangularSolver, NAME##SolvesSmallPatterns) {          \
+    expect_small_patterns<__VA_ARGS__, Space>();               \
+  }                                                            \
+  TEST(TriangularSolver, NAME##SolvesLargePatterns) {          \
+    expect_large_patterns<__VA_ARGS__, Space>();               \
+  }                                                            \
+  TEST(TriangularSolver, NAME##AgreesWithKokkosKernels) {      \
+    expect_agreement_with_kokkos_kernels<__VA_ARGS__>();       \
+  }                                                            \
+  TEST(TriangularSolver, NAME##SolvesRightHandSidesTogether) { \
+    expect_right_hand_sides_together<__VA_ARGS__>();           \
+  }                                                            \
+  }                                                            \
   }
 
 #endif

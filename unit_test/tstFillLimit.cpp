@@ -167,9 +167,9 @@ struct NeverMade final : Strata::Detail::NewMatrix<double> {
 TEST(FillLimit, TypesAndMemoryOfTheDeviceLimitCounting) {
   const std::int64_t n = 2000;
   const auto A = arrow(n).to_device<Crs>();
-  const Strata::Detail::IncompletePattern<double, Device> pattern;
   const auto make = [&](NeverMade& made, const FillLimit& limit) {
-    pattern.make(Device(), Strata::Detail::crs_arrays(A), 1, made, limit);
+    Strata::Detail::IncompletePattern<double, Device>::make(
+        Device(), Strata::Detail::crs_arrays(A), 1, made, limit);
   };
   const auto counted = [](const std::string& text) {
     const std::string before = "at least ";
@@ -211,8 +211,8 @@ TEST(FillLimit, CountsAreThoseOfBothTriangles) {
         FillCount found;
         FillLimit limit;
         limit.check = [&](const FillCount& counted) { found = counted; };
-        Strata::Detail::IncompletePattern<double, Device>(slots).make(
-            Device(), Strata::Detail::crs_arrays(A), level, made, limit);
+        Strata::Detail::IncompletePattern<double, Device>::make(
+            Device(), Strata::Detail::crs_arrays(A), level, made, limit, slots);
         const Host filled(made.matrix("made"));
         FillCount expected;
         for (std::int64_t i = 0; i < filled.rows; ++i)

@@ -4,6 +4,7 @@
 #include <Strata_Gallery.hpp>
 #include <Strata_GalleryOrders.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -496,6 +497,64 @@ TEST(Gallery, OrdersTakePatternsThatAreNotSymmetric) {
   EXPECT_THROW(Strata::reordered(exec, wide.to_device<Matrix>(),
                                  Strata::GalleryOrder::cuthill_mckee),
                Strata::NotSquareError);
+}
+
+template <class Matrix>
+void expect_refused_at_once(const std::string& spec) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(make<Matrix>(spec), Strata::Error) << spec;
+  const std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(seconds.count(), 2) << spec;
+}
+
+TEST(Gallery, NumbersThatLeadBeyondAllMemoryAreErrors) {
+  using Wide = Crs<Device, double, std::int64_t, std::int64_t>;
+  for (const auto* spec :
+       {"box:2147483647x1x1:2147483647", "box:46341x46341x1:2147483647",
+        "box:2147483647x2147483647x2147483647:2147483647",
+        "elements:1x1x1:2147483647", "elements:1x2147483647x1:2147483647",
+        "shuffled:1x1x1:2147483647", "holed_band:2147483647x2147483647:1x1:0.5",
+        "holed_band:2147483647x2147483647:2147483647x1:1e-12",
+        "holed_band:2000000000x2000000000:2147483647x2147483647:1e-12",
+        "deep:2147483647x2147483647:2147483647x2147483647:2147483647",
+        "deep:2000000000x2147483647:1x1:1",
+        "long_rows:2147483647x2147483647:1x1:1",
+        "long_rows:2147483647x1:2147483646x2147483647:1",
+        "long_last:2147483647x2147483647:2147483646x2147483647:2147483647",
+        "power_law:2147483647x2147483647", "mesh2d:2147483647x2147483647",
+        "mesh3d:2147483647x2147483647", "random:2x1125899906842624"}) {
+    expect_refused_at_once<Crs<Device>>(spec);
+    expect_refused_at_once<Wide>(spec);
+  }
+  for (const auto* spec :
+       {"box:2147483647x1x1", "elements:2147483647x1x1:1",
+        "deep:2147483647x2:1x1:1", "long_rows:2147483647x1:1x1:1",
+        "power_law:2147483647x1", "mesh2d:2147483647x1", "mesh3d:2147483647x1",
+        "paths:2147483647x1:1x0", "paths:2147483647x1:1x2147483647"})
+    expect_refused_at_once<Crs<Device>>(spec);
+  for (const auto* spec : {"lattice:4000000000", "chain:1125899906842624",
+                           "block_diagonal:1x1125899906842624:1e-12"})
+    expect_refused_at_once<Wide>(spec);
+}
+
+TEST(Gallery, NumbersNearTheLimitOfAnIntAreUnderstood) {
+  for (const auto* spec :
+       {"box:3x2x1:2147483647", "holed_band:9x2147483647:2147483647x1:0.5",
+        "holed_band:9x3:1x2147483647:1", "deep:9x3:2147483647x1:3",
+        "deep:9x3:1x2147483647:3", "deep:9x3:2147483647x2147483647:2147483647",
+        "long_rows:9x3:2x4:2147483647", "long_last:9x3:2x4:2147483647",
+        "paths:9x2147483647:2147483647x2147483647"})
+    expect_sound(make(spec), spec);
+  // Nothing is farther away than the other end.
+  EXPECT_EQ(digest(make("box:3x4x1:2147483647")), digest(make("box:3x4x1:3")));
+  EXPECT_EQ(digest(make("deep:9x3:2147483647x1:3")),
+            digest(make("deep:9x3:1000x1:3")));
+  for (const auto* spec : {"box:1x1x1", "box:5x4x3", "box:5x4x3:2",
+                           "box:5x4x3:3", "box:2x9x1:2147483647"})
+    EXPECT_EQ(Strata::Detail::GalleryParser(spec).parse().entries,
+              make(spec).entries.size())
+        << spec;
 }
 
 TEST(Gallery, IndexTypesTooNarrowAreErrors) {

@@ -118,8 +118,8 @@ void expect_patterns(const HostMatrix<Scalar>& from,
     for (const int slots : slot_counts) {
       SCOPED_TRACE(std::to_string(slots) + " slots");
       Strata::Detail::NewCrsMatrix<Matrix> made;
-      Strata::Detail::IncompletePattern<Scalar, Device>(slots).make(
-          Device(), Strata::Detail::crs_arrays(A), level, made);
+      Strata::Detail::IncompletePattern<Scalar, Device>::make(
+          Device(), Strata::Detail::crs_arrays(A), level, made, {}, slots);
       expect_filled(from, HostMatrix<Scalar>(made.matrix("made")), wanted);
     }
     if (testing::Test::HasFailure()) return;
@@ -440,7 +440,7 @@ TEST(IncompletePattern, MoreEntriesThanOffsetsCountAreAnError) {
   const auto make = [&](std::int64_t largest) {
     Strata::Detail::NewCrsMatrix<Crs> made;
     made.largest_offset = largest;
-    Strata::Detail::IncompletePattern<double, Device>().make(
+    Strata::Detail::IncompletePattern<double, Device>::make(
         Device(), Strata::Detail::crs_arrays(A), 1, made);
     return made.matrix("made").nnz();
   };

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "HostMatrix.hpp"
+#include "ScratchFolder.hpp"
 
 namespace {
 
@@ -25,15 +26,6 @@ using Crs = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Offset>;
 /// Has a folder of its own.
 class MatrixMarket : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern =
-        (std::filesystem::path(testing::TempDir()) / "strata-test-XXXXXX")
-            .string();
-    ASSERT_TRUE(mkdtemp(pattern.data()));
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string plain(const std::string& text) {
     const std::string path = (folder_ / "matrix").string();
     std::ofstream(path, std::ios::binary) << text;
@@ -85,7 +77,8 @@ class MatrixMarket : public testing::Test {
       }
   }
 
-  std::filesystem::path folder_;
+  const Strata::ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.folder();
 };
 
 const std::string general = "%%MatrixMarket matrix coordinate real general\n";
@@ -173,11 +166,31 @@ TEST_F(MatrixMarket, RepeatedEntriesAreLeftToTheMatrixCheck) {
   // In a symmetric file they would be lost.
   const std::string symmetric =
       "%%MatrixMarket matrix coordinate real symmetric\n";
-  expect_error(symmetric + "2 2 2\n2 1 3\n1 2 3\n", "mirror image");
-  expect_error(symmetric + "2 2 2\n2 1 3\n2 1 4\n",
-               "the entry in row 1, column 2 is named twice");
-  expect_error(symmetric + "2 2 2\n2 2 3\n2 2 3\n",
-               "the entry in row 2, column 2 is named twice");
+  expect_error(symmetric + "2 2 2\n2 1 3\n1 2 3\n",
+               "line 4: the entry in row 1, column 2 is named twice or beside "
+               "its mirror image");
+  expect_error(symmetric + "%\n2 2 3\n2 1 3\n%\n1 1 1\n\n2 1 4\n",
+               "line 8: the entry in row 1, column 2 is named twice");
+  expect_error(symmetric + "2 2 3\n2 2 3\n2 2 3\n2 2 3\n",
+               "line 4: the entry in row 2, column 2 is named twice");
+
+  // What can't be read again has no line to name.
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::string text = symmetric + "2 2 2\n2 1 3\n1 2 3\n";
+  ASSERT_EQ(write(ends[1], text.data(), text.size()),
+            static_cast<ssize_t>(text.size()));
+  close(ends[1]);
+  try {
+    Strata::read_matrix_market<Crs<double>>("/dev/fd/" +
+                                            std::to_string(ends[0]));
+    ADD_FAILURE() << "read";
+  } catch (const Strata::FileError& error) {
+    EXPECT_EQ(error.line(), -1);
+    EXPECT_NE(error.problem().find("is named twice"), std::string::npos)
+        << error.what();
+  }
+  close(ends[0]);
 }
 
 TEST_F(MatrixMarket, BannersThatCantBeReadAreErrors) {

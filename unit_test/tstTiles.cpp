@@ -6,6 +6,8 @@
 #include <analysis/tiles/GrowTiles.hpp>
 #include <kernels/triangular/tiles/TilesAlgorithm.hpp>
 
+#include <random>
+
 #include "TestGraphs.hpp"
 
 namespace Strata {
@@ -232,6 +234,39 @@ TEST(Tiles, InversesThatWouldCostAccuracyAreNot) {
   // Numbers that cancel are not lost.
   Triangle zero = full(3, 1, 1);
   EXPECT_EQ(zero.inverted(true, false), std::make_pair(1, 1));
+}
+
+/// `count` blocks of 64 rows; a row depends on half of those before it.
+Graph blocks_of_64(int count) {
+  std::mt19937 random(3);
+  std::vector<std::set<int>> dependencies(64 * count);
+  for (int v = 0; v < 64 * count; ++v)
+    for (int u = v / 64 * 64; u < v; ++u)
+      if (random() % 2) dependencies[v].insert(u);
+  return TestGraphs::make_graph(dependencies);
+}
+
+TEST(Tiles, WarpsSolveRightHandSidesTogetherIfAllAreBusy) {
+  const Space exec;
+  const auto together = [&](int count, bool may_invert, int wanted,
+                            std::size_t bytes = std::size_t{1} << 30) {
+    const Graph host =
+        TestGraphs::with_value_indices(blocks_of_64(count), false);
+    Detail::TriangularAnalysis<Space> analysis;
+    analysis.graph = mirror_graph(Memory(), host);
+    analysis.num_values =
+        3 * std::max<std::int64_t>(host.num_edges(), host.num_vertices) + 2;
+    Solve solve(exec, analysis, 64, may_invert);
+    const int columns = solve.make_workspace(exec, wanted, bytes);
+    EXPECT_LE(columns, wanted);
+    EXPECT_EQ(columns > 1, Detail::is_gpu<Space> && bytes > 0);
+    return solve.columns_per_warp() > 1;
+  };
+  EXPECT_EQ(together(200, true, 32), Detail::is_gpu<Space>);
+  EXPECT_FALSE(together(1, true, 32)) << "nobody is busy";
+  EXPECT_FALSE(together(200, false, 32)) << "row by row";
+  EXPECT_FALSE(together(200, true, 8)) << "few";
+  EXPECT_FALSE(together(200, true, 32, 0)) << "no memory";
 }
 
 }  // namespace

@@ -140,8 +140,7 @@ class TriangleGraphBuilder {
 
  private:
   using Offsets = Kokkos::View<std::int64_t*, Memory>;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   /// Words that the host reads: first fault, first unsorted row, number of
   /// edges, and the counters of the levels.
   static constexpr int num_found = 3 + (LevelCounters::size + 1) / 2;

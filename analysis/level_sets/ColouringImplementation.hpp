@@ -75,8 +75,7 @@ void invert_permutation(const ExecutionSpace& exec,
   const auto old_row = made.old_row, new_row = made.new_row;
   Kokkos::parallel_for(
       "Strata::Permutation::invert",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, made.size()),
+      RangeOf<ExecutionSpace>(exec, 0, made.size()),
       KOKKOS_LAMBDA(std::int64_t p) {
         new_row(old_row(p)) = static_cast<int>(p);
       });
@@ -110,9 +109,8 @@ bool colour_by_levels(
   for (int level = 0; level < order.num_levels(); ++level)
     Kokkos::parallel_for(
         "Strata::Colouring::level",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, order.sizes.level_map[level],
-            order.sizes.level_map[level + 1]),
+        RangeOf<ExecutionSpace>(exec, order.sizes.level_map[level],
+                                order.sizes.level_map[level + 1]),
         ColourRows<Memory>{row_map, entries, order.vertex, colour});
   exec.fence();
   return true;
@@ -147,8 +145,7 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
   using Memory = typename ExecutionSpace::memory_space;
   using Keys = Kokkos::View<std::uint64_t*, Memory>;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   check_square_matrix(exec, A);
   const auto n = A.rows();
   Colouring<Memory> made;

@@ -242,8 +242,7 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
     const GraphLevels<typename ExecutionSpace::memory_space>& known,
     const int* rank = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   const std::int64_t n = graph.num_vertices;
   const GraphLevels<Memory> levels =
       known.known ? known : find_levels_on_device(exec, graph, pool);

@@ -71,8 +71,7 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
     const IndexArray& entries, const StoredValues& values, std::int64_t columns,
     LevelPattern pattern) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   require_enumerator("pattern", pattern);
   const auto graph_of = [&](Uplo uplo, Op op) {
     TriangleInput input;
@@ -143,14 +142,9 @@ void check_permutation_of(
   check_size("permutation.old_row", permutation.old_row.extent(0));
   check_size("permutation.new_row", permutation.new_row.extent(0));
   if (rows == 0) return;
-  std::int64_t first = rows;
-  Kokkos::parallel_reduce(
-      "Strata::check_permutation",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows),
-      PermutationCheck<MemorySpace>{permutation.old_row, permutation.new_row},
-      Kokkos::Min<std::int64_t>(first));
-  exec.fence();
+  const std::int64_t first = find_first(
+      "Strata::check_permutation", exec, 0, rows,
+      PermutationCheck<MemorySpace>{permutation.old_row, permutation.new_row});
   if (first >= rows) return;
   const std::int64_t old = fetch_element(permutation.old_row, first);
   const std::string named =

@@ -147,8 +147,7 @@ class SubgraphMerger {
         });
     Kokkos::parallel_scan(
         "Strata::SubgraphPacker::merged_maps",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec_, 0, 3 * n),
+        RangeOf<ExecutionSpace>(exec_, 0, 3 * n),
         MergedMaps<Memory>{groups_, row, kept, coefficients_, words_,
                            given.num_edges(), num_coefficients_});
     places.groups = groups_;

@@ -211,11 +211,9 @@ class FusedStages {
     if constexpr (has_resident_teams<ExecutionSpace>) {
       if (launch(name, stages, stage.count.most, stage)) return;
     }
-    Kokkos::parallel_scan(
-        name,
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec_, 0, stage.count.most),
-        SumOfStage<Stages, Tag>{stages, stage.count});
+    Kokkos::parallel_scan(name,
+                          RangeOf<ExecutionSpace>(exec_, 0, stage.count.most),
+                          SumOfStage<Stages, Tag>{stages, stage.count});
   }
   template <class Stages, class... Tags>
   void apart(const char* name, const Stages& stages,

@@ -170,8 +170,7 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
   const auto copy = [&](const auto& to, const auto& from) {
     using Element = typename std::decay_t<decltype(from)>::value_type;
     Kokkos::deep_copy(exec, to,
-                      Kokkos::View<const Element*, Kokkos::HostSpace,
-                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                      UnmanagedView<const Element, Kokkos::HostSpace>(
                           from.data(), from.size()));
   };
   copy(plan.group, order.groups);

@@ -6,6 +6,7 @@
 // numbers of a device (core/device/DeviceInfo.hpp).
 
 #include <core/device/KokkosVersion.hpp>
+#include <cstdint>
 #include <type_traits>
 
 /// Whether kernels are started by CUDA's own calls where these do more than
@@ -54,6 +55,11 @@
 
 namespace Strata {
 namespace Detail {
+
+/// Indices of one dimension.
+template <class ExecutionSpace>
+using RangeOf =
+    Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
 /// Whether libstrata has what is compiled for a space.
 template <class ExecutionSpace>

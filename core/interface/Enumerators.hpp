@@ -89,6 +89,13 @@ void require_enumerator(const char* argument, Enum value) {
 }
 
 }  // namespace Detail
+/// The name of an enumerator of any of the library's enumerations, "unknown"
+/// where it has none.
+template <class Enum, class = decltype(Detail::EnumeratorNames<Enum>::list)>
+const char* to_string(Enum value) {
+  return Detail::enumerator_name(value);
+}
+
 }  // namespace Strata
 
 #endif

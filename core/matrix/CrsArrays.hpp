@@ -46,15 +46,9 @@ class StoredValues {
     // The sign is all that may differ.
     const std::size_t bytes = single_ ? 4 : 8;
     const auto part = [&](int p) -> std::string {
-      char sign = 0;
-      using Here = Kokkos::View<char*, Kokkos::HostSpace,
-                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-      using There = Kokkos::View<const char*, MemorySpace,
-                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
       const auto at = static_cast<std::size_t>(k * stride_ * parts_ + p + 1);
-      Kokkos::deep_copy(
-          Here(&sign, 1),
-          There(static_cast<const char*>(data_) + at * bytes - 1, 1));
+      const char sign = to_host<MemorySpace>(
+          static_cast<const char*>(data_) + at * bytes - 1, 1)[0];
       return sign != 0 ? "-0" : "0";
     };
     return parts_ == 1 ? part(0) : "(" + part(0) + "," + part(1) + ")";

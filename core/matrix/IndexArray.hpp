@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <core/device/Backend.hpp>
+#include <core/memory/ToDevice.hpp>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -107,15 +108,9 @@ class IndexArray {
     if (begin >= end) return {};
     const auto bytes = static_cast<std::size_t>(
         ((end - begin - 1) * stride_ + 1) * bytes_of_one());
-    std::vector<char> copy(bytes);
-    using Here = Kokkos::View<char*, Kokkos::HostSpace,
-                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    using There = Kokkos::View<const char*, MemorySpace,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    Kokkos::deep_copy(Here(copy.data(), bytes),
-                      There(static_cast<const char*>(data_) +
-                                begin * stride_ * bytes_of_one(),
-                            bytes));
+    const auto copy = to_host<MemorySpace>(
+        static_cast<const char*>(data_) + begin * stride_ * bytes_of_one(),
+        bytes);
     IndexArray here = *this;
     here.data_ = copy.data();
     std::vector<std::int64_t> elements;
@@ -135,6 +130,9 @@ class IndexArray {
   }
   bool is_contiguous() const { return stride_ == 1; }
 
+  std::size_t bytes() const {
+    return extent_ * static_cast<std::size_t>(bytes_of_one());
+  }
   std::int64_t bytes_of_one() const {
     switch (kind_) {
       case IndexKind::int32:

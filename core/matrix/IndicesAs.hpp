@@ -24,11 +24,10 @@ struct CopyIndices {
 template <class ExecutionSpace>
 void copy_indices(const ExecutionSpace& exec, const IndexArray& from,
                   const IndexOutput& to) {
-  Kokkos::parallel_for(
-      "Strata::copy_indices",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, static_cast<std::int64_t>(from.extent(0))),
-      CopyIndices{from, to});
+  Kokkos::parallel_for("Strata::copy_indices",
+                       RangeOf<ExecutionSpace>(
+                           exec, 0, static_cast<std::int64_t>(from.extent(0))),
+                       CopyIndices{from, to});
 }
 
 /// The array itself where it has the size of the type that is wanted, else a

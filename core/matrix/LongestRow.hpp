@@ -25,9 +25,7 @@ std::int64_t longest_row(const ExecutionSpace& exec,
   if (offsets < 2) return 0;
   std::int64_t longest = 0;
   Kokkos::parallel_reduce(
-      "Strata::longest_row",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, offsets - 1),
+      "Strata::longest_row", RangeOf<ExecutionSpace>(exec, 0, offsets - 1),
       LongestRow{row_map}, Kokkos::Max<std::int64_t>(longest));
   exec.fence();
   return longest;

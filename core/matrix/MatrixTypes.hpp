@@ -85,6 +85,13 @@ struct RowMapScan {
     if (final) row_map.set(row + 1, sum);
   }
 };
+/// For scan_row_lengths, of lengths that are stored.
+struct StoredLength {
+  const int* length;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
+    return length[row];
+  }
+};
 struct EmptyRowMap {
   IndexOutput row_map;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
@@ -96,8 +103,7 @@ template <class ExecutionSpace, class Length>
 std::int64_t scan_row_lengths(const char* label, const ExecutionSpace& exec,
                               std::int64_t rows, const Length& length,
                               const IndexOutput& row_map) {
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   std::int64_t total = 0;
   if (rows == 0)
     Kokkos::parallel_for(label, Range(exec, 0, 1), EmptyRowMap{row_map});

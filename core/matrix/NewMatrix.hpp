@@ -3,6 +3,7 @@
 #define STRATA_CORE_MATRIX_NEW_MATRIX_HPP
 
 #include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/IndicesAs.hpp>
 #include <core/matrix/MatrixTypes.hpp>
 #include <cstdint>
 #include <limits>
@@ -96,6 +97,25 @@ void require_index_types_hold(const std::string& argument,
   require_index_types_hold(argument, static_cast<double>(made.largest_ordinal),
                            static_cast<double>(made.largest_offset), rows,
                            entries);
+}
+
+/// Copies a matrix, or one without values with zeros. Waits for `exec`.
+template <class Scalar, class ExecutionSpace>
+void copy_matrix(const ExecutionSpace& exec, const std::string& label,
+                 const CrsArrays<Scalar>& from, NewMatrix<Scalar>& made) {
+  using Memory = typename ExecutionSpace::memory_space;
+  const auto stored = static_cast<std::int64_t>(from.num_values);
+  copy_indices(exec, from.row_map, made.make_row_map(label, from.rows()));
+  copy_indices(exec, from.entries, made.make_entries(label, stored));
+  const UnmanagedView<Scalar, Memory> values(made.make_values(label, stored),
+                                             from.num_values);
+  if (from.values)
+    Kokkos::deep_copy(
+        exec, values,
+        UnmanagedView<const Scalar, Memory>(from.values, from.num_values));
+  else
+    Kokkos::deep_copy(exec, values, Scalar(0));
+  exec.fence();
 }
 
 }  // namespace Detail

@@ -6,6 +6,7 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/KokkosVersion.hpp>
 #include <core/device/Launch.hpp>
+#include <core/matrix/RowPolicy.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <core/scalar/RealPart.hpp>
 
@@ -34,10 +35,6 @@ struct GatherValues {
     packed(place) = conjugated ? conjugate(v) : v;
   }
 };
-
-template <class ExecutionSpace>
-using RangeOf =
-    Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
 /// packed(place) = values[value_index(place)], conjugated on request, 0 in
 /// padding.

@@ -131,9 +131,7 @@ bool check_crs_pattern(
   }
   Kokkos::View<std::int64_t[2], Memory> status("Strata::PatternCheck::status");
   std::int64_t found[2] = {no_fault, 0};
-  const Kokkos::View<std::int64_t[2], Kokkos::HostSpace,
-                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-      host(found);
+  const UnmanagedView<std::int64_t, Kokkos::HostSpace> host(found, 2);
   Kokkos::deep_copy(exec, status, host);
   const auto stored = static_cast<std::int64_t>(entries.extent(0));
   for_each_row(

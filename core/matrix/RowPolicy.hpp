@@ -3,9 +3,24 @@
 #define STRATA_CORE_MATRIX_ROW_POLICY_HPP
 
 #include <core/device/Warp.hpp>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
+
+/// The least number that functor(i, first) has put into `first`, for i from
+/// `begin` to `end`; the largest one there is if it has put none. Waits for
+/// `exec`.
+template <class Functor, class ExecutionSpace>
+std::int64_t find_first(const char* label, const ExecutionSpace& exec,
+                        std::int64_t begin, std::int64_t end,
+                        const Functor& functor) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  Kokkos::parallel_reduce(label, RangeOf<ExecutionSpace>(exec, begin, end),
+                          functor, Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  return first;
+}
 
 /// Entries of row `row`, for functors that tell: `length(row)`. Others count as
 /// short.

@@ -98,9 +98,7 @@ NewTriangle<Scalar> triangle_of(const ExecutionSpace& exec,
       made.make_entries("Strata::Triangle::entries", stored);
   Scalar* const values = made.make_values("Strata::Triangle::values", stored);
   Kokkos::parallel_for(
-      "Strata::Triangle::fill::rows",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows),
+      "Strata::Triangle::fill::rows", RangeOf<ExecutionSpace>(exec, 0, rows),
       FillTriangle<Scalar>{triangle, A.values,
                            missing == MissingDiagonal::dominant, row_map,
                            entries, values});

@@ -11,41 +11,38 @@
 namespace Strata {
 namespace Detail {
 
-/// A view of rank 1 whose elements are not initialized, for arrays that a
-/// kernel is about to fill. Memory that is kept for later is freed where it is
-/// what is missing.
+/// Of rank 1, of memory that is someone else's.
+template <class T, class MemorySpace>
+using UnmanagedView =
+    Kokkos::View<T*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// A view of rank 1 with these properties of Kokkos::view_alloc. Memory that is
+/// kept for later is freed where it is what is missing.
 /// @throws FailedAllocation
+template <class View, class... Properties>
+View make_view(const std::string& label, std::int64_t extent,
+               const Properties&... properties) {
+  const auto count = static_cast<std::size_t>(extent);
+  return allocate_or_release<typename View::memory_space>(
+      label, count * sizeof(typename View::value_type),
+      [&] { return View(Kokkos::view_alloc(label, properties...), count); });
+}
+/// One whose elements are not initialized, for arrays that a kernel is about to
+/// fill.
 template <class View>
 View make_unfilled(const std::string& label, std::int64_t extent) {
-  using Memory = typename View::memory_space;
-  const auto count = static_cast<std::size_t>(extent);
-  const std::size_t bytes = count * sizeof(typename View::value_type);
-  const auto make = [&] {
-    return View(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), count);
-  };
-  return allocate_or_release<Memory>(label, bytes, make);
+  return make_view<View>(label, extent, Kokkos::WithoutInitializing);
 }
 /// The same, told to Kokkos as work of `exec`.
 template <class View, class ExecutionSpace>
 View make_unfilled(const ExecutionSpace& exec, const std::string& label,
                    std::int64_t extent) {
-  using Memory = typename View::memory_space;
-  const auto count = static_cast<std::size_t>(extent);
-  const std::size_t bytes = count * sizeof(typename View::value_type);
-  const auto make = [&] {
-    return View(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing),
-                count);
-  };
-  return allocate_or_release<Memory>(label, bytes, make);
+  return make_view<View>(label, extent, exec, Kokkos::WithoutInitializing);
 }
-/// The same with zeros.
+/// One with zeros.
 template <class View>
 View make_zeroed(const std::string& label, std::int64_t extent) {
-  using Memory = typename View::memory_space;
-  const auto count = static_cast<std::size_t>(extent);
-  const std::size_t bytes = count * sizeof(typename View::value_type);
-  const auto make = [&] { return View(label, count); };
-  return allocate_or_release<Memory>(label, bytes, make);
+  return make_view<View>(label, extent);
 }
 
 }  // namespace Detail

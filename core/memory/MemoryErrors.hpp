@@ -6,7 +6,7 @@
 #include <Strata_Error.hpp>
 #include <algorithm>
 #include <core/device/DeviceInfo.hpp>
-#include <cstdlib>
+#include <core/scalar/ReadDouble.hpp>
 #include <iterator>
 #include <new>
 #include <stdexcept>
@@ -88,17 +88,18 @@ class KokkosFailure {
     for (const char* before : {"Allocation of size ", "failed to allocate "}) {
       const auto at = text_.find(before);
       if (at == npos) continue;
-      const char* const number =
-          text_.c_str() + at + std::string(before).size();
+      // The program's locale may have a decimal comma.
+      std::string number = text_.substr(at + std::string(before).size());
+      std::replace(number.begin(), number.end(), ',', '.');
       char* unit = nullptr;
-      double size = std::strtod(number, &unit);
-      if (unit == number) continue;
+      double size = read_double(number.c_str(), &unit);
+      if (unit == number.c_str()) continue;
       while (*unit == ' ') ++unit;
       for (const char* u = "KMGT"; *u != 0; ++u) {
         size *= 1024;
         if (*unit == *u) return static_cast<std::size_t>(size);
       }
-      return static_cast<std::size_t>(std::strtod(number, nullptr));
+      return static_cast<std::size_t>(read_double(number.c_str(), nullptr));
     }
     return 0;
   }

@@ -24,10 +24,19 @@ Kokkos::View<T*, MemorySpace> to_device(const std::string& label,
                                         const std::vector<T>& from) {
   const auto view =
       make_unfilled<Kokkos::View<T*, MemorySpace>>(label, from.size());
-  Kokkos::deep_copy(view, Kokkos::View<const T*, Kokkos::HostSpace,
-                                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+  Kokkos::deep_copy(view, UnmanagedView<const T, Kokkos::HostSpace>(
                               from.data(), from.size()));
   return view;
+}
+
+/// A copy of `count` elements that are in `MemorySpace`. Waits for all work of
+/// the device.
+template <class MemorySpace, class T>
+std::vector<T> to_host(const T* from, std::size_t count) {
+  std::vector<T> made(count);
+  Kokkos::deep_copy(UnmanagedView<T, Kokkos::HostSpace>(made.data(), count),
+                    UnmanagedView<const T, MemorySpace>(from, count));
+  return made;
 }
 
 /// A few words that kernels of `ExecutionSpace` write and the host reads once
@@ -68,15 +77,12 @@ void copy_to_host(const ExecutionSpace& exec, const View& view,
       const auto memory =
           MemoryPool<Pinned>::take("Strata::copy_to_host", most_staged_bytes);
       auto* const staged = reinterpret_cast<Element*>(memory->data());
-      copy_to(
-          Kokkos::View<Element*, Pinned,
-                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(staged, count));
+      copy_to(UnmanagedView<Element, Pinned>(staged, count));
       std::copy(staged, staged + count, to);
       return;
     }
   }
-  copy_to(Kokkos::View<Element*, Kokkos::HostSpace,
-                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to, count));
+  copy_to(UnmanagedView<Element, Kokkos::HostSpace>(to, count));
 }
 
 }  // namespace Detail

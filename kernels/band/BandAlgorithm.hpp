@@ -113,8 +113,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     const int width = below_ + 1 + above_;
     Kokkos::parallel_for(
         "Strata::Band::pack",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, factors_.blocks * width * A.batch * B * B),
+        RangeOf<ExecutionSpace>(exec, 0,
+                                factors_.blocks * width * A.batch * B * B),
         PackTiles<Scalar, ExecutionSpace, B, Factors>{A, factors_, below_,
                                                       above_});
     const Pivots pivots{scale, fault, small, size_, factors_};
@@ -174,11 +174,9 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
                               std::int64_t pivot) const override {
     const Pivots pivots{{}, {}, Real(0), size_, factors_};
     std::int64_t place = 0;
-    Kokkos::parallel_reduce(
-        "Strata::Band::place_of_pivot",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, pivot, pivot + 1),
-        FindPlaceOfPivot<Pivots>{pivots}, place);
+    Kokkos::parallel_reduce("Strata::Band::place_of_pivot",
+                            RangeOf<ExecutionSpace>(exec, pivot, pivot + 1),
+                            FindPlaceOfPivot<Pivots>{pivots}, place);
     return place;
   }
 
@@ -226,8 +224,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
   static void reset(const ExecutionSpace& exec, const Vector& buffer) {
     Kokkos::parallel_for(
         "Strata::Band::reset",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, static_cast<std::int64_t>(buffer.extent(0))),
+        RangeOf<ExecutionSpace>(exec, 0,
+                                static_cast<std::int64_t>(buffer.extent(0))),
         ResetNotReady<Scalar, Memory>{buffer});
   }
 

@@ -68,11 +68,9 @@ BandExtent find_band_extent(const ExecutionSpace& exec,
   const std::int64_t rows = A.rows();
   check_square_matrix(exec, A);
   BandExtent extent;
-  Kokkos::parallel_reduce(
-      "Strata::band_matrix::extent",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, rows),
-      FindBandExtent{A.row_map, A.entries}, extent);
+  Kokkos::parallel_reduce("Strata::band_matrix::extent",
+                          RangeOf<ExecutionSpace>(exec, 0, rows),
+                          FindBandExtent{A.row_map, A.entries}, extent);
   exec.fence();
   const std::int64_t diagonals = extent.lower + extent.upper + 1;
   constexpr auto most_elements =
@@ -90,9 +88,7 @@ template <class Scalar, class ExecutionSpace>
 void fill_band(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                const BandExtent& extent, const StridedBlock& ab) {
   Kokkos::parallel_for(
-      "Strata::band_matrix::fill",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, A.rows()),
+      "Strata::band_matrix::fill", RangeOf<ExecutionSpace>(exec, 0, A.rows()),
       FillBand<Scalar>{A, reinterpret_cast<Scalar*>(ab.first), ab.stride[0],
                        ab.stride[1], extent.upper});
   exec.fence();

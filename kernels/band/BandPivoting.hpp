@@ -288,8 +288,7 @@ class PivotedBand : public BandAlgorithm<Scalar, ExecutionSpace> {
               Real) override {
     Kokkos::parallel_for(
         "Strata::Band::pack",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, storage_.per_system() * A.batch),
+        RangeOf<ExecutionSpace>(exec, 0, storage_.per_system() * A.batch),
         FillPivotedBand<Scalar>{A, storage_});
     using Panel = FactorPanel<Scalar, ExecutionSpace>;
     using Apply = ApplyBandPanel<Scalar, ExecutionSpace>;

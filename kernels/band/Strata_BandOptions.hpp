@@ -38,10 +38,6 @@ struct EnumeratorNames<BandMethod> {
 };
 }  // namespace Detail
 
-inline const char* to_string(BandMethod method) {
-  return Detail::enumerator_name(method);
-}
-
 struct BandOptions {
   BandMethod method = BandMethod::automatic;
   /// Right-hand sides that one launch solves for; more take more launches.

@@ -195,8 +195,8 @@ class Elimination {
  private:
   static constexpr int team_size = Panel::max_team_size;
 
-  static Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>
-  entries(const ExecutionSpace& exec, std::int64_t count) {
+  static RangeOf<ExecutionSpace> entries(const ExecutionSpace& exec,
+                                         std::int64_t count) {
     return {exec, 0, count};
   }
 

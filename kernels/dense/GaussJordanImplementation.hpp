@@ -287,8 +287,7 @@ class GaussJordanState {
       rest = upper.from(0, rank);
       Kokkos::parallel_for(
           "Strata::GaussJordan::gather",
-          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-              exec, 0, rank * size.columns),
+          RangeOf<ExecutionSpace>(exec, 0, rank * size.columns),
           GatherColumns<Scalar>{work_ref(), upper, columns.data(), rank});
       exec.fence();
     }

@@ -12,11 +12,10 @@ namespace Strata {
 namespace Detail {
 
 /// Those of the solves with both factors.
-inline FactorSolveOptions solve_options(
+inline FactorSolverOptions solve_options(
     const IncompleteFactorizationOptions& options) {
-  FactorSolveOptions how;
-  how.triangular = {options.triangular};
-  how.triangular.enqueue_updates = options.enqueue_updates;
+  FactorSolverOptions how;
+  how.triangular = options.triangular;
   how.transpose = options.transpose;
   how.precision = options.precision;
   return how;
@@ -58,9 +57,9 @@ inline bool is_permutation(FactorOrder order) {
 
 /// @throws OptionError
 template <class Scalar, class ExecutionSpace>
-const IncompleteFactorizationOptions& checked_options(
-    Factorization kind, const IncompleteFactorizationOptions& options,
-    bool has_pattern = false) {
+void check_factorization_options(Factorization kind,
+                                 const IncompleteFactorizationOptions& options,
+                                 bool has_pattern = false) {
   require_enumerator("kind", kind);
   require_enumerator("order", options.order);
   require_enumerator("scaling", options.scaling);
@@ -77,7 +76,8 @@ const IncompleteFactorizationOptions& checked_options(
                           ", and the pattern is given, which has an order",
                       "pass the permutations of that as a "
                       "FactorTransformation, and natural");
-  check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options));
+  check_factor_solve_options<Scalar, ExecutionSpace>(solve_options(options),
+                                                     options.enqueue_updates);
   if (options.enqueue_updates && options.precision != FactorPrecision::working)
     throw OptionError("enqueue_updates",
                       "is set, and the factors are of single precision",
@@ -125,7 +125,6 @@ const IncompleteFactorizationOptions& checked_options(
     throw OptionError(name, "is set, and the coloured order does not have it",
                       "leave it at its default, or set `order` to "
                       "FactorOrder::natural");
-  return options;
 }
 
 /// Whether rows are permuted or scaled.

@@ -5,7 +5,6 @@
 #include <Strata_IlutPattern.hpp>
 #include <algorithm>
 #include <cmath>
-#include <core/matrix/IndicesAs.hpp>
 #include <core/memory/MemoryErrors.hpp>
 #include <functional>
 #include <kernels/factorization/input/FactorChecks.hpp>
@@ -168,7 +167,6 @@ void IlutPattern<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
                                                const IlutOptions& options,
                                                NewMatrix<Scalar>& made) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   check_ilut_options(options);
   with_memory_errors("an ILUT pattern", [&] {
     check_factor_input(exec, A, ZeroDiagonal::take);
@@ -177,11 +175,7 @@ void IlutPattern<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
     const auto row_map = A.row_map.template fetch<Memory>(0, rows + 1);
     const std::int64_t entries = rows > 0 ? row_map[rows] : 0;
     const auto columns = A.entries.template fetch<Memory>(0, entries);
-    std::vector<Scalar> values(columns.size());
-    Kokkos::deep_copy(Kokkos::View<Scalar*, Kokkos::HostSpace, Unmanaged>(
-                          values.data(), values.size()),
-                      Kokkos::View<const Scalar*, Memory, Unmanaged>(
-                          A.values, values.size()));
+    const auto values = to_host<Memory>(A.values, columns.size());
     IlutRows<Scalar> factors(rows, options);
     for (std::int64_t i = 0; i < rows; ++i)
       factors.add(columns.data() + row_map[i], values.data() + row_map[i],
@@ -189,24 +183,13 @@ void IlutPattern<Scalar, ExecutionSpace>::make(const ExecutionSpace& exec,
     const auto stored = static_cast<std::int64_t>(factors.columns().size());
     require_index_types_hold("A", made, static_cast<double>(rows),
                              static_cast<double>(stored));
-    const auto on_device = [](const auto& from) {
-      using T = typename std::decay_t<decltype(from)>::value_type;
-      return Kokkos::create_mirror_view_and_copy(
-          Memory(), Kokkos::View<const T*, Kokkos::HostSpace, Unmanaged>(
-                        from.data(), from.size()));
-    };
-    const auto new_row_map = on_device(factors.row_map());
-    const auto new_columns = on_device(factors.columns());
     const std::string label = "Strata::IlutPattern";
-    copy_indices(exec, new_row_map, made.make_row_map(label, rows));
-    copy_indices(exec, new_columns, made.make_entries(label, stored));
-    Kokkos::deep_copy(
-        exec,
-        Kokkos::View<Scalar*, Memory, Unmanaged>(
-            made.make_values(label, stored), static_cast<std::size_t>(stored)),
-        Kokkos::View<const Scalar*, Kokkos::HostSpace, Unmanaged>(
-            factors.values().data(), factors.values().size()));
-    exec.fence();
+    const auto new_row_map =
+        to_device<std::int64_t, Memory>(label, factors.row_map());
+    const auto new_columns = to_device<int, Memory>(label, factors.columns());
+    const auto new_values = to_device<Scalar, Memory>(label, factors.values());
+    copy_matrix(exec, label, crs_arrays(new_row_map, new_columns, new_values),
+                made);
   });
 }
 

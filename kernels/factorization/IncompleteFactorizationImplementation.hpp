@@ -46,13 +46,15 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     const IncompleteFactorizationOptions& options,
     const Detail::CrsArrays<Scalar>* pattern) {
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    Detail::checked_options<Scalar, ExecutionSpace>(kind, options, pattern);
+    Detail::check_factorization_options<Scalar, ExecutionSpace>(kind, options,
+                                                                pattern);
+    using Reordered = typename State::Reordered;
     if (Detail::is_reordered(kind, transformation, options)) {
-      reordered_ =
+      const auto reordered =
           std::make_shared<Reordered>(exec, A, kind, transformation, options);
-      reordered_->with_rows_of([&] {
-        state_ = std::make_shared<State>(exec, reordered_->matrix(), kind,
-                                         options, reordered_->facts(), pattern);
+      reordered->with_rows_of([&] {
+        state_ = std::make_shared<State>(
+            exec, A, kind, options, reordered->facts(), reordered, pattern);
       });
       return;
     }
@@ -61,8 +63,8 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::analyse(
     if (!pattern)
       coloured_ = Coloured::make(exec, A, kind, options, natural.order_reason);
     if (!coloured_)
-      state_ =
-          std::make_shared<State>(exec, A, kind, options, natural, pattern);
+      state_ = std::make_shared<State>(exec, A, kind, options, natural, nullptr,
+                                       pattern);
   });
 }
 
@@ -71,35 +73,20 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::update(
     const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
   require_made();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    if (coloured_) return coloured_->take_values(exec, A);
-    if (!reordered_) return state_->take_values(exec, A);
-    const auto& permuted = reordered_->take(exec, A);
-    reordered_->with_rows_of([&] { state_->take_values(exec, permuted); });
-    reordered_->finish(exec, nullptr);
-    exec.fence();
+    if (coloured_)
+      coloured_->take_values(exec, A);
+    else
+      state_->take_values(exec, A);
   });
 }
 
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
-    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A) {
+    const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
+    bool has_pattern) {
   State& state = natural_state();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    if (!reordered_) return state.enqueue_values(exec, A);
-    state.require_same_size(A);
-    enqueue_update(exec, A.values, A.num_values);
-  });
-}
-
-template <class Scalar, class ExecutionSpace>
-void IncompleteFactorization<Scalar, ExecutionSpace>::enqueue_update(
-    const ExecutionSpace& exec, const Scalar* values, std::size_t num_values) {
-  State& state = natural_state();
-  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
-    if (!reordered_) return state.enqueue_values(exec, values, num_values);
-    state.require_enqueued(num_values);
-    state.enqueue_values(exec, reordered_->enqueue(exec, values), num_values);
-    reordered_->finish(exec, state.status_data());
+    state.enqueue_values(exec, A, has_pattern);
   });
 }
 
@@ -115,12 +102,12 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::solve_strided(
     const Detail::StridedBlock& x, Op op) const {
   require_made();
   Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    const Detail::ProfilingRegion region(
+        "Strata::IncompleteFactorization::apply");
     if (coloured_)
       coloured_->apply(exec, b, x, op);
     else
-      state_->apply(exec, b, x, op, solves_.get(),
-                    reordered_ ? reordered_->maps()
-                               : Detail::FactorMaps<Scalar, ExecutionSpace>());
+      (solves_ ? *solves_ : state_->solves()).apply(exec, b, x, op);
   });
 }
 
@@ -131,9 +118,11 @@ IncompleteFactorization<Scalar, ExecutionSpace>::share_plan(
   const State& state = natural_state();
   IncompleteFactorization sharer;
   sharer.state_ = state_;
-  sharer.reordered_ = reordered_;
-  Detail::with_memory_errors(Detail::incomplete_factorisation,
-                             [&] { sharer.solves_ = state.share(exec); });
+  Detail::with_memory_errors(Detail::incomplete_factorisation, [&] {
+    const Detail::ProfilingRegion region(
+        "Strata::IncompleteFactorization::share_plan");
+    sharer.solves_ = state.solves().share(exec);
+  });
   return sharer;
 }
 
@@ -149,8 +138,7 @@ void IncompleteFactorization<Scalar, ExecutionSpace>::copy_factor(
 template <class Scalar, class ExecutionSpace>
 auto IncompleteFactorization<Scalar, ExecutionSpace>::transformation() const
     -> Transformation {
-  natural_state();
-  return reordered_ ? reordered_->maps().transformation() : Transformation();
+  return natural_state().transformation();
 }
 
 template <class Scalar, class ExecutionSpace>

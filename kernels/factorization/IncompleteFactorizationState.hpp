@@ -12,12 +12,13 @@
 #include <kernels/factorization/FactorizationOptionChecks.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/input/HermitianMatrix.hpp>
-#include <kernels/factorization/input/PositiveDiagonal.hpp>
+#include <kernels/factorization/input/PositivePivots.hpp>
 #include <kernels/factorization/input/ReorderedMatrix.hpp>
 #include <kernels/factorization/numeric/EnqueuedFactors.hpp>
 #include <kernels/factorization/numeric/FactorFindings.hpp>
 #include <kernels/factorization/solve/FactorSolves.hpp>
 #include <kernels/factorization/symbolic/FilledMatrix.hpp>
+#include <kernels/factorization/symbolic/GivenPattern.hpp>
 #include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <kernels/factorization/symbolic/PlanLimit.hpp>
 #include <memory>
@@ -27,18 +28,18 @@
 namespace Strata {
 namespace Detail {
 
-/// The diagonal of a matrix in its own values, for inspect_values: of one that
-/// may have another pattern than the one that was factorised, which is safe.
+/// The diagonal of a matrix with sorted rows, for inspect_values: safe with
+/// any other matrix, too.
 struct FactorisedDiagonal {
-  IndexArray row_map, l_row_map;
+  IndexArray row_map, entries;
   std::int64_t num_values, num_rows;
 
   KOKKOS_INLINE_FUNCTION std::int64_t size() const { return num_rows; }
   KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t row) const {
-    const std::int64_t begin = row_map(row);
-    if (begin < 0 || begin >= num_values) return -1;
-    const std::int64_t at = begin + l_row_map(row + 1) - l_row_map(row) - 1;
-    return at < num_values ? at : -1;
+    const std::int64_t begin = row_map(row), end = row_map(row + 1);
+    if (begin < 0 || begin > end || end > num_values) return -1;
+    const std::int64_t at = first_entry_from(*this, row, row);
+    return at < end && entries(at) == row ? at : -1;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t row_at(std::int64_t row) const {
     return row;
@@ -57,39 +58,47 @@ class IncompleteFactorizationState {
   using Options = IncompleteFactorizationOptions;
   using Report = IncompleteFactorizationReport;
   using Solves = FactorSolves<Scalar, ExecutionSpace>;
+  using Reordered = ReorderedMatrix<Scalar, ExecutionSpace>;
 
   /// See IncompleteFactorization's constructor.
-  /// @param options  have passed checked_options
-  /// @param order    of A, which is permuted
-  /// @param pattern  of L + U, without values; null: that of `fill_level`
+  /// @param options    have passed check_factorization_options
+  /// @param order      of rows: what a report says of that
+  /// @param reordered  what is factorised in place of A; or null
+  /// @param pattern    of L + U, without values; null: that of `fill_level`
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
                                const Report& order,
+                               const std::shared_ptr<Reordered>& reordered,
                                const Matrix* pattern = nullptr,
                                GraphWithLevels<ExecutionSpace> graph_of_l = {})
       : kind_(kind),
         options_(options),
         has_given_pattern_(pattern != nullptr),
-        order_(order),
-        hermitian_(symmetry_tolerance<Scalar>(options.symmetry_tolerance),
+        reordered_(reordered),
+        hermitian_(options.symmetry_tolerance,
                    kind != Factorization::incomplete_ldlt),
-        factorised_(first_matrix(exec, A)),
+        factorised_(
+            first_matrix(exec, reordered ? reordered->matrix() : A, pattern)),
         filled_(exec, factorised_, options.fill_level,
-                PlanLimitOf(options, A.rows()).of_fill(), pattern,
-                zero_diagonal(), reads_upper(kind)),
+                PlanLimitOf(options, A.rows()).of_fill(), pattern),
+        index_memory_("Strata::IncompleteFactorization::patterns",
+                      filled_.pattern(factorised_)),
         lower_(filled_.pattern(factorised_), false, &index_memory_),
         upper_(filled_.pattern(factorised_), false, &index_memory_),
-        factors_(exec, with_index_memory(filled_.with_fill(exec, factorised_)),
-                 lower_, upper_, replacement(), &graph_of_l) {
+        factors_(exec, filled_.with_fill(exec, factorised_), lower_, upper_,
+                 replacement(), &graph_of_l),
+        report_(order) {
     using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
-    PlanLimitOf(options, rows())
-        .check({lower_entries() - rows(), upper_entries() - rows()});
-    if (options_.enqueue_updates)
-      enqueued_ = std::make_unique<Enqueued>(
-          exec, A, reads_upper(kind_) ? &hermitian_ : nullptr, filled_,
-          factors_, takes_zeros(), is_cholesky(),
-          diagonal_factor<Scalar>(options_.shift));
+    report_.rows = A.rows();
+    report_.lower_entries =
+        static_cast<std::int64_t>(lower_.arrays().num_values);
+    report_.upper_entries =
+        static_cast<std::int64_t>(upper_.arrays().num_values);
+    PlanLimitOf(options, report_.rows)
+        .check({report_.lower_entries - report_.rows,
+                report_.upper_entries - report_.rows});
+    if (options_.enqueue_updates) prepare_enqueue(exec, A);
     if (!is_gpu<ExecutionSpace> || enqueued_)
       new_values_ = make_unfilled<Values>(
           "Strata::IncompleteFactorization::new_values", num_values());
@@ -98,132 +107,104 @@ class IncompleteFactorizationState {
     factorised_ = {};  // A's arrays may go
     solves_ =
         Solves(exec, made.L, made.U, solve_options(options_),
+               reordered ? reordered->maps() : Maps(),
                enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
-    entries_ = std::max(static_cast<std::int64_t>(A.num_values), order.entries);
-    report_ = report_of(solves_.reports());
-    report_factorisation(found);
+    report_all(A, found);
   }
   IncompleteFactorizationState(const IncompleteFactorizationState&) = delete;
   IncompleteFactorizationState& operator=(const IncompleteFactorizationState&) =
       delete;
 
+  /// See IncompleteFactorization::update_values.
   void take_values(const ExecutionSpace& exec, const Matrix& A) {
-    if (A.rows() != rows())
-      throw PatternMismatchError("A",
-                                 "has " + std::to_string(A.rows()) +
-                                     " rows, not " + std::to_string(rows()),
-                                 "make a new factorisation");
     check_new_values(exec, A);
-    const NewFactors made = new_factors();
-    // What can throw comes before solvers take anything.
-    const FactorizationFindings found =
-        compute(exec, reads_upper(kind_) ? hermitian_.take(exec, A) : A, made);
-    if (enqueued_) {
-      // Solvers take all values. What the status says stays until all have.
-      solves_.enqueue_values(exec, made.L, made.U, nullptr,
-                             [&](const auto&... in_use) {
-                               enqueued_->accept(exec);
-                               keep_good_values(exec, made, in_use...);
-                             });
-      exec.fence();
-      report_factorisation(found);
-      return;
-    }
-    Report report = report_;
-    solves_.take_values(exec, made.L, made.U, PatternIs::known,
-                        [&](const Reports& of) { report = report_of(of); });
-    report_ = std::move(report);
-    report_factorisation(found);
+    if (!reordered_) return factorise(exec, A);
+    const Matrix& permuted = reordered_->enqueue(exec, A.values);
+    reordered_->with_rows_of([&] {
+      if (!takes_zeros()) require_diagonal(exec, permuted);
+      factorise(exec, permuted);
+    });
+    reordered_->finish(exec, nullptr);
+    exec.fence();
   }
 
   /// See IncompleteFactorization::enqueue_update_values.
-  void enqueue_values(const ExecutionSpace& exec, const Scalar* values,
-                      std::size_t num_values) {
-    Enqueued& enqueued = require_enqueued(num_values);
+  /// @param A  its values, and if it has a pattern, as many rows and entries as
+  ///           were factorised
+  void enqueue_values(const ExecutionSpace& exec, Matrix A, bool has_pattern) {
+    Enqueued& enqueued = enqueued_factors();
+    const bool fits = A.num_values == static_cast<std::size_t>(report_.entries);
+    if (has_pattern && (A.rows() != report_.rows || !fits))
+      throw PatternMismatchError(
+          "A", "does not have as many rows and entries as were factorised",
+          "make a new factorisation");
+    if (!fits)
+      throw SizeMismatchError("values",
+                              "has " + std::to_string(A.num_values) +
+                                  " elements, the factorised matrix " +
+                                  std::to_string(report_.entries),
+                              "pass the values of the factorised matrix");
     const ProfilingRegion region(
         "Strata::IncompleteFactorization::enqueue_update_values");
     solves_.distrust_values();
     const NewFactors made = new_factors();
-    enqueued.compute(exec, values, made.lower, made.upper, made.U);
-    solves_.enqueue_values(exec, made.L, made.U, enqueued.status().data(),
-                           [&](const auto&... in_use) {
-                             keep_good_values(exec, made, in_use...);
-                           });
-  }
-  void enqueue_values(const ExecutionSpace& exec, const Matrix& A) {
-    require_same_size(A);
-    enqueue_values(exec, A.values, A.num_values);
-  }
-  /// These two: what enqueue_values throws.
-  EnqueuedFactors<Scalar, ExecutionSpace>& require_enqueued(
-      std::size_t num_values) const {
-    Enqueued& enqueued = enqueued_factors();
-    if (num_values != static_cast<std::size_t>(entries_))
-      throw SizeMismatchError("values",
-                              "has " + std::to_string(num_values) +
-                                  " elements, the factorised matrix " +
-                                  std::to_string(entries_),
-                              "pass the values of the factorised matrix");
-    return enqueued;
-  }
-  void require_same_size(const Matrix& A) const {
-    enqueued_factors();
-    if (A.rows() != rows() ||
-        A.num_values != static_cast<std::size_t>(entries_))
-      throw PatternMismatchError(
-          "A", "does not have as many rows and entries as were factorised",
-          "make a new factorisation");
+    FactorizationFaults* const faults = enqueued.begin(exec);
+    const RangeOf<ExecutionSpace> rows(exec, 0, report_.rows);
+    A = reordered_ ? reordered_->enqueue(exec, A.values)
+                   : enqueued.with_values(A.values);
+    if (!takes_zeros())
+      check_into("Strata::IncompleteFactorization::check::input", rows,
+                 FindZeroDiagonal<Scalar>{A}, &faults->zero_diagonal);
+    if (reads_upper(kind_)) {
+      if (is_finite(hermitian_.tolerance()))
+        check_into("Strata::require_hermitian", rows, hermitian_.check(A),
+                   &faults->not_hermitian);
+      A = hermitian_.mirrored(exec, A);
+    }
+    A = filled_.with_fill(exec, A);
+    if (options_.shift > 0)
+      A = shifted(exec, A, options_.shift, enqueued.shifted());
+    const std::int64_t* const of_elimination =
+        factors_.enqueue(exec, A, made.lower, made.upper);
+    if (is_cholesky())
+      check_into("Strata::require_positive_pivots", rows,
+                 FindBadPivot<Scalar>{made.U, pivot_tolerance<Scalar>},
+                 &faults->not_positive);
+    enqueued.decide(exec, of_elimination);
+    give_enqueued(exec, made, enqueued.status_data());
+    if (reordered_) reordered_->finish(exec, enqueued.status_data());
   }
   auto update_status() const { return enqueued_factors().status(); }
-  UpdateStatus* status_data() const {
-    return const_cast<UpdateStatus*>(update_status().data());
-  }
 
-  /// @param solves  those of share(), null: the state's own
-  void apply(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x, Op op, Solves* solves,
-             const FactorMaps<Scalar, ExecutionSpace>& maps) {
-    const ProfilingRegion region("Strata::IncompleteFactorization::apply");
-    (solves ? *solves : solves_)
-        .apply(exec, b, x, op, maps.rows(), maps.columns());
-  }
-  std::shared_ptr<Solves> share(const ExecutionSpace& exec) const {
-    const ProfilingRegion region("Strata::IncompleteFactorization::share_plan");
-    return solves_.share(exec);
+  Solves& solves() { return solves_; }
+  const Solves& solves() const { return solves_; }
+  /// See IncompleteFactorization::transformation.
+  auto transformation() const {
+    return (reordered_ ? reordered_->maps() : Maps()).transformation();
   }
 
   /// Of the values in use. Waits for `exec`.
   void copy_factor(const ExecutionSpace& exec, Uplo uplo,
                    NewMatrix<Scalar>& made) const {
     const bool is_lower = uplo == Uplo::lower;
-    const Matrix& from = (is_lower ? lower_ : upper_).arrays();
-    const auto stored = static_cast<std::int64_t>(from.num_values);
+    const Matrix from = is_lower ? lower_.arrays(solves_.lower_values().data())
+                                 : upper_.arrays(solves_.upper_values().data());
     require_index_types_hold(is_lower ? "L" : "U", made,
-                             static_cast<double>(rows()),
-                             static_cast<double>(stored));
-    const std::string label = "Strata::IncompleteFactorization::factor";
-    copy_indices(exec, from.row_map, made.make_row_map(label, rows()));
-    copy_indices(exec, from.entries, made.make_entries(label, stored));
-    Kokkos::deep_copy(
-        exec, Borrowed(made.make_values(label, stored), from.num_values),
-        is_lower ? solves_.lower_values() : solves_.upper_values());
-    exec.fence();
+                             static_cast<double>(report_.rows),
+                             static_cast<double>(from.num_values));
+    copy_matrix(exec, "Strata::IncompleteFactorization::factor", from, made);
   }
 
-  std::int64_t rows() const { return lower_.arrays().rows(); }
   const Options& options() const { return options_; }
   const Report& report() const { return report_; }
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   using Values = Kokkos::View<Scalar*, Memory>;
-  using Borrowed =
-      Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Factor = NewFactor<Scalar, ExecutionSpace>;
-  using Reports = FactorTriangleReports;
+  using Maps = FactorMaps<Scalar, ExecutionSpace>;
   using Enqueued = EnqueuedFactors<Scalar, ExecutionSpace>;
   using PlanLimitOf = PlanLimit<Scalar, ExecutionSpace>;
 
@@ -240,19 +221,33 @@ class IncompleteFactorizationState {
   }
   bool takes_zeros() const { return zero_diagonal() != ZeroDiagonal::refuse; }
   /// What is factorised of the constructor's A.
-  Matrix first_matrix(const ExecutionSpace& exec, const Matrix& A) {
-    if (!reads_upper(kind_)) return A;
-    check_factor_input(exec, A, zero_diagonal());
-    return hermitian_.take(exec, A);
+  Matrix first_matrix(const ExecutionSpace& exec, Matrix A,
+                      const Matrix* pattern) {
+    check_square_sizes<Memory>(A);
+    const bool is_symmetric = reads_upper(kind_);
+    if (is_symmetric) {
+      check_factor_input(exec, A, zero_diagonal());
+      A = hermitian_.take(exec, A);
+    }
+    if (pattern)
+      check_given_pattern(exec, A, *pattern, zero_diagonal(), is_symmetric);
+    return A;
   }
 
   PivotReplacement replacement() const {
-    PivotReplacement how;
-    how.threshold = options_.small_pivot_threshold;
-    how.positive = is_cholesky();
-    how.real = kind_ == Factorization::incomplete_ldlh;
-    how.takes_zeros = takes_zeros();
-    return how;
+    return {options_.small_pivot_threshold, is_cholesky(),
+            kind_ == Factorization::incomplete_ldlh, takes_zeros()};
+  }
+  /// All but the order.
+  void report_all(const Matrix& A, const FactorizationFindings& found) {
+    static_cast<FactorTriangleReports&>(report_) = solves_.reports();
+    report_.kind = kind_;
+    report_.entries = static_cast<std::int64_t>(A.num_values);
+    report_.fill_entries = filled_.fill_entries();
+    report_.factor_bytes = lower_.index_bytes() + upper_.index_bytes() +
+                           solves_.value_bytes() +
+                           new_values_.extent(0) * sizeof(Scalar);
+    report_factorisation(found);
   }
   /// What each factorisation may change.
   void report_factorisation(const FactorizationFindings& found) {
@@ -260,14 +255,6 @@ class IncompleteFactorizationState {
                                 hermitian_.bytes() +
                                 (enqueued_ ? enqueued_->bytes() : 0);
     static_cast<FactorizationFindings&>(report_) = found;
-  }
-
-  /// Allocates what the patterns of the factors of A take.
-  const Matrix& with_index_memory(const Matrix& A) {
-    check_square_sizes<Memory>(A);
-    index_memory_.allocate("Strata::IncompleteFactorization::patterns",
-                           lower_.index_bytes_of_both(A));
-    return A;
   }
 
   /// Factors that are being computed.
@@ -290,46 +277,87 @@ class IncompleteFactorizationState {
     made.U = upper_.arrays(made.upper);
     return made;
   }
-  std::int64_t lower_entries() const {
-    return static_cast<std::int64_t>(lower_.arrays().num_values);
-  }
-  std::int64_t upper_entries() const {
-    return static_cast<std::int64_t>(upper_.arrays().num_values);
-  }
   /// Of both factors.
-  std::int64_t num_values() const { return lower_entries() + upper_entries(); }
+  std::int64_t num_values() const {
+    return report_.lower_entries + report_.upper_entries;
+  }
 
   /// One pass over the pattern and the diagonal, which the host waits for. A
   /// pattern of the same fingerprint is read through as the one that was
   /// factorised.
   /// @throws what check_factor_input throws, PatternMismatchError
   void check_new_values(const ExecutionSpace& exec, const Matrix& A) const {
-    const bool other_pattern =
-        filled_.fill_entries() > 0 || hermitian_.has_own_pattern();
+    require_same_rows(A, report_.rows);
     check_square_sizes<Memory>(A);
     const auto found = inspect_values<Scalar>(
         exec,
-        FactorisedDiagonal{A.row_map, lower_.arrays().row_map,
+        FactorisedDiagonal{A.row_map, A.entries,
                            static_cast<std::int64_t>(A.num_values),
-                           takes_zeros() || other_pattern ? 0 : rows()},
+                           takes_zeros() || reordered_ ? 0 : A.rows()},
         ScaledEntries<Memory>{}, A.values, A.row_map, A.entries);
     if (found.fingerprint() != fingerprint_) {
       // What is wrong with a matrix tells more than that it is another one.
-      check_factor_input(exec, A, zero_diagonal());
-      throw PatternMismatchError(
-          "A", "does not have the pattern that was factorised",
-          "make a new factorisation");
+      if (reordered_)
+        check_square_matrix(exec, A);
+      else
+        check_factor_input(exec, A, zero_diagonal());
+      raise_other_pattern();
     }
-    std::int64_t zero_row = found.zero_row;
-    if (other_pattern && !takes_zeros()) {
-      Kokkos::parallel_reduce(
-          "Strata::IncompleteFactorization::check::diagonal",
-          Range(exec, 0, rows()), FindZeroDiagonal<Scalar>{A},
-          Kokkos::Min<std::int64_t>(zero_row));
+    if (found.zero_row != ValuesInspection::no_row)
+      raise_factor_fault(factor_fault(found.zero_row, factor_zero_diagonal));
+  }
+  /// @throws ZeroDiagonalError
+  static void require_diagonal(const ExecutionSpace& exec, const Matrix& A) {
+    const std::int64_t row =
+        find_first("Strata::IncompleteFactorization::check::diagonal", exec, 0,
+                   A.rows(), FindZeroDiagonal<Scalar>{A});
+    if (row != no_fault)
+      raise_factor_fault(factor_fault(row, factor_zero_diagonal));
+  }
+
+  /// For take_values.
+  /// @param A  has passed its checks; permuted if rows are
+  void factorise(const ExecutionSpace& exec, const Matrix& A) {
+    const NewFactors made = new_factors();
+    // What can throw comes before solvers take anything.
+    const FactorizationFindings found =
+        compute(exec, reads_upper(kind_) ? hermitian_.take(exec, A) : A, made);
+    if (enqueued_) {
+      // Solvers take all values. What the status says stays until all have.
+      solves_.distrust_values();
+      give_enqueued(exec, made, nullptr);
       exec.fence();
+    } else {
+      solves_.take_values(exec, made.L, made.U, PatternIs::known, report_);
     }
-    if (zero_row != ValuesInspection::no_row)
-      raise_factor_fault(factor_fault(zero_row, factor_zero_diagonal));
+    report_factorisation(found);
+  }
+
+  /// All that enqueue_values needs.
+  /// @param A  the constructor's
+  void prepare_enqueue(const ExecutionSpace& exec, const Matrix& A) {
+    enqueued_ = std::make_unique<Enqueued>(exec);
+    if (!reordered_) enqueued_->copy_pattern(exec, A);
+    Matrix pattern =
+        reordered_ ? reordered_->matrix() : enqueued_->with_values(nullptr);
+    if (reads_upper(kind_)) {
+      hermitian_.hold(pattern);
+      pattern = hermitian_.pattern(pattern);
+    }
+    pattern = filled_.pattern(pattern);
+    if (options_.shift > 0) enqueued_->make_shifted(pattern.num_values);
+    factors_.prepare_enqueue(exec, pattern);
+    exec.fence();
+  }
+  /// Solvers take values that are good if `status` (null: they are) says so,
+  /// and these become those in use. After solves_.distrust_values().
+  void give_enqueued(const ExecutionSpace& exec, const NewFactors& made,
+                     const UpdateStatus* status) {
+    solves_.enqueue_values(exec, made.L, made.U, status);
+    if (!status) enqueued_->accept(exec);
+    enqueued_->keep(exec, made.lower, solves_.lower_values().data(),
+                    num_values(), solves_.statuses());
+    solves_.trust_values();
   }
 
   /// New factors, with a larger shift until elimination succeeds. Waits for
@@ -359,16 +387,11 @@ class IncompleteFactorizationState {
   /// @param found  has the shift; gets all else
   void eliminate(const ExecutionSpace& exec, Matrix A, const NewFactors& made,
                  FactorizationFindings& found) const {
-    Values shifted;
-    if (found.shift > 0) {
-      shifted = make_unfilled<Values>("Strata::IncompleteFactorization::A",
-                                      static_cast<std::int64_t>(A.num_values));
-      Kokkos::parallel_for(
-          "Strata::IncompleteFactorization::shift", Range(exec, 0, A.rows()),
-          ShiftDiagonal<Scalar>{A, diagonal_factor<Scalar>(found.shift),
-                                shifted.data()});
-      A.values = shifted.data();
-    }
+    if (found.shift > 0)
+      A = shifted(
+          exec, A, found.shift,
+          make_unfilled<Values>("Strata::IncompleteFactorization::A",
+                                static_cast<std::int64_t>(A.num_values)));
     try {
       factors_.compute(exec, A, made.lower, made.upper);
     } catch (const FactorizationError& error) {
@@ -385,6 +408,16 @@ class IncompleteFactorizationState {
       count_pivots(exec, made.U, found);
   }
 
+  /// A with a shift of its diagonal, and with its values in `to`.
+  static Matrix shifted(const ExecutionSpace& exec, Matrix A, double shift,
+                        const Values& to) {
+    Kokkos::parallel_for(
+        "Strata::IncompleteFactorization::shift", Range(exec, 0, A.rows()),
+        ShiftDiagonal<Scalar>{A, diagonal_factor<Scalar>(shift), to.data()});
+    A.values = to.data();
+    return A;
+  }
+
   /// @throws OptionError where the option is not set
   Enqueued& enqueued_factors() const {
     if (!enqueued_)
@@ -393,38 +426,11 @@ class IncompleteFactorizationState {
                         "update_values");
     return *enqueued_;
   }
-  /// The values that were computed last become those in use, if they are good.
-  void keep_good_values(const ExecutionSpace& exec, const NewFactors& made,
-                        const Values& good_lower, const Values& good_upper,
-                        const std::array<const UpdateStatus*, 4>& of_solver) {
-    enqueued_->keep(exec, made.L, made.U, good_lower.data(), good_upper.data(),
-                    of_solver);
-  }
-
-  Report report_of(const Reports& solvers) const {
-    Report report = order_;
-    report.kind = kind_;
-    report.rows = rows();
-    report.entries = entries_;
-    report.fill_entries = filled_.fill_entries();
-    report.lower_entries = lower_entries();
-    report.upper_entries = upper_entries();
-    report.factor_bytes = lower_.index_bytes() + upper_.index_bytes() +
-                          solves_.value_bytes() +
-                          new_values_.extent(0) * sizeof(Scalar);
-    report.workspace_bytes = solves_.workspace_bytes();
-    report.lower = solvers.lower;
-    report.upper = solvers.upper;
-    report.lower_transposed = solvers.lower_transposed;
-    report.upper_transposed = solvers.upper_transposed;
-    report.plan_bytes = solvers.plan_bytes();
-    return report;
-  }
 
   Factorization kind_;
   Options options_;
   bool has_given_pattern_;
-  Report order_;  // what there is to say of A's order
+  std::shared_ptr<Reordered> reordered_;  // null: A itself is factorised
   HermitianMatrix<Scalar, ExecutionSpace> hermitian_;
   Matrix factorised_;  // for the constructor
   FilledMatrix<Scalar, ExecutionSpace> filled_;
@@ -435,8 +441,7 @@ class IncompleteFactorizationState {
   IncompleteFactors<Scalar, ExecutionSpace> factors_;
   Solves solves_;
   std::unique_ptr<Enqueued> enqueued_;  // null: not asked for
-  std::uint64_t fingerprint_ = 0;
-  std::int64_t entries_ = 0;  // of A
+  std::uint64_t fingerprint_ = 0;       // of A
   Report report_;
 };
 

@@ -8,6 +8,8 @@
 #include <core/device/Launch.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
+#include <core/memory/ToDevice.hpp>
+#include <cstring>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/EliminationRecipe.hpp>
 #include <kernels/factorization/numeric/FactorRowsOnHost.hpp>
@@ -26,21 +28,27 @@ struct HasImplementation<IncompleteFactorsTag> : std::true_type {};
 
 template <class Scalar, class ExecutionSpace>
 struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
-  NewTriangle<Scalar> L, U;
-  std::int64_t longest_row = 0;  // of A
+  using Memory = typename ExecutionSpace::memory_space;
+
+  FactorPatterns<Scalar> patterns;
   /// Of a GPU, unless there is no row.
   std::unique_ptr<const EliminationRecipe<ExecutionSpace>> recipe;
-  // Of enqueue(); empty before prepare_enqueue.
-  Kokkos::View<Scalar*, typename ExecutionSpace::memory_space> work;
+  Kokkos::View<std::int64_t*, Memory> fault;  // of the last elimination
+  // What an elimination on a GPU or on a host works in: of enqueue(), and empty
+  // before prepare_enqueue.
+  Kokkos::View<Scalar*, Memory> work;
   HostEliminationWorkspace<Scalar, ExecutionSpace> workspace;
-  Kokkos::View<std::int64_t*, typename ExecutionSpace::memory_space> fault;
-  PivotReplacer<Scalar, ExecutionSpace> replacer;
+  // Of pivots that are replaced, see SmallPivots; else empty.
+  PivotReplacement replacement;
+  Kokkos::View<RealOf<Scalar>*, Memory> least_pivots;
+  Kokkos::View<std::int64_t*, Memory> small_pivots;
 
   /// @param graph_of_l  gets that, where a device makes it; null: not wanted
   Analysis(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
            NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u,
-           const PivotReplacement& replacement,
-           GraphWithLevels<ExecutionSpace>* graph_of_l) {
+           const PivotReplacement& how,
+           GraphWithLevels<ExecutionSpace>* graph_of_l)
+      : replacement(how) {
     const std::int64_t rows = A.rows();
     GraphWithLevels<ExecutionSpace> lower;
     // Of more entries, only the check needs memory.
@@ -48,30 +56,61 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
         exec, A.num_values < std::size_t{1} << 32
                   ? static_cast<std::size_t>(rows) * 120 + A.num_values * 8
                   : static_cast<std::size_t>(rows) * 16);
-    const auto patterns = make_factor_patterns(
+    patterns = make_factor_patterns(
         exec, A,
         replacement.takes_zeros || replacement.threshold > 0
             ? ZeroDiagonal::take
             : ZeroDiagonal::refuse,
         new_l, new_u, *lower.pool);
-    L = patterns.L;
-    U = patterns.U;
-    longest_row = patterns.longest_row;
     if (rows == 0) return;
-    replacer = {replacement, rows};
+    if (how.threshold > 0) {
+      least_pivots = make_unfilled<decltype(least_pivots)>(
+          "Strata::IncompleteLu::least_pivots", rows);
+      small_pivots = make_unfilled<decltype(small_pivots)>(
+          "Strata::IncompleteLu::small_pivots", 2);
+    }
     if constexpr (is_gpu<ExecutionSpace>) {
       using Recipe = EliminationRecipe<ExecutionSpace>;
       Recipe::require_size(A.num_values, patterns.longest_upper);
       TriangleInput input;
       input.diag = Diag::unit;
       // Its values are not looked at.
-      lower.graph = make_triangle_graph(
-          exec, L.arrays.row_map, L.arrays.entries, L.arrays.stored_values(),
-          rows, input, lower.pool.get(), &lower.levels);
+      const CrsArrays<Scalar>& of_l = patterns.L.arrays;
+      lower.graph = make_triangle_graph(exec, of_l.row_map, of_l.entries,
+                                        of_l.stored_values(), rows, input,
+                                        lower.pool.get(), &lower.levels);
       recipe = std::make_unique<const Recipe>(exec, A, patterns, lower);
+      fault = recipe->fault();
       if (graph_of_l) *graph_of_l = lower;
+    } else {
+      fault = make_unfilled<decltype(fault)>("Strata::IncompleteLu::fault", 1);
     }
     exec.fence();
+  }
+
+  /// Enqueues the elimination of A into these values of L and U.
+  /// @param in  work or workspace, or one that was made for this
+  template <class Work>
+  void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                 Scalar* lower, Scalar* upper, const Work& in) const {
+    const auto new_l = patterns.L.with_values(lower),
+               new_u = patterns.U.with_values(upper);
+    SmallPivots<Scalar> pivots;
+    if (replacement.threshold > 0) {
+      pivots = {least_pivots.data(), replacement.positive, small_pivots.data(),
+                replacement.real};
+      Kokkos::parallel_for(
+          "Strata::IncompleteLu::least_pivots",
+          RangeOf<ExecutionSpace>(exec, 0, A.rows()),
+          FindLeastPivots<Scalar>{
+              A, static_cast<RealOf<Scalar>>(replacement.threshold),
+              least_pivots.data(), small_pivots.data()});
+    }
+    if constexpr (is_gpu<ExecutionSpace>) {
+      recipe->eliminate(exec, A, new_l, new_u, in, pivots);
+    } else {
+      in.eliminate(exec, A, new_l, new_u, pivots, fault.data());
+    }
   }
 };
 
@@ -89,42 +128,32 @@ IncompleteFactors<Scalar, ExecutionSpace>::IncompleteFactors(
 
 template <class Scalar, class ExecutionSpace>
 void IncompleteFactors<Scalar, ExecutionSpace>::compute(
-    const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const {
-  compute(exec, A, analysis_->L.values, analysis_->U.values);
-}
-
-template <class Scalar, class ExecutionSpace>
-void IncompleteFactors<Scalar, ExecutionSpace>::compute(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A, Scalar* lower,
     Scalar* upper) const {
+  if (A.rows() == 0) return;
   with_memory_errors("incomplete factors", [&] {
-    if (A.rows() == 0) return;
-    const auto L = analysis_->L.with_values(lower),
-               U = analysis_->U.with_values(upper);
-    const auto pivots = analysis_->replacer.prepare(exec, A);
+    const Analysis& of = *analysis_;
+    if (!lower) lower = of.patterns.L.values;
+    if (!upper) upper = of.patterns.U.values;
+    std::int64_t first = no_fault;
     if constexpr (!is_gpu<ExecutionSpace>) {
-      auto workspace = analysis_->workspace;
-      if (!workspace.exists()) workspace = {exec, A, U, analysis_->longest_row};
-      workspace.eliminate(exec, A, L, U, pivots);
-      std::int64_t first = no_factor_fault;
-      run_alone("Strata::IncompleteLu::check::factors", exec,
-                CheckAllRows<FactorOutputCheck<Scalar>>{
-                    {L.arrays, U.arrays}, A.rows(), &first});
-      exec.fence();
-      raise_factor_fault(first);
+      auto workspace = of.workspace;
+      if (!workspace.exists()) workspace = {exec, A, of.patterns};
+      of.eliminate(exec, A, lower, upper, workspace);
+      copy_to_host(exec, of.fault, &first);
     } else {
-      const auto& recipe = *analysis_->recipe;
-      Scalar* work = analysis_->work.data();
-      typename MemoryPool<typename ExecutionSpace::memory_space>::Pointer taken;
+      Scalar* work = of.work.data();
+      typename MemoryPool<typename Analysis::Memory>::Pointer taken;
       if (!work) {
         taken = take_workspace<ExecutionSpace>(
             "Strata::IncompleteLu::work",
-            static_cast<std::size_t>(recipe.num_values()) * sizeof(Scalar));
+            static_cast<std::size_t>(of.recipe->num_values()) * sizeof(Scalar));
         work = reinterpret_cast<Scalar*>(taken->data());
       }
-      recipe.eliminate(exec, A, L, U, work, pivots);
-      raise_factor_fault(recipe.first_fault(exec));
+      of.eliminate(exec, A, lower, upper, work);
+      copy_to_host(exec, of.fault, &first);
     }
+    raise_factor_fault(first);
   });
 }
 
@@ -133,10 +162,7 @@ void IncompleteFactors<Scalar, ExecutionSpace>::prepare_enqueue(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& pattern) const {
   if (pattern.rows() == 0) return;
   if constexpr (!is_gpu<ExecutionSpace>) {
-    analysis_->workspace = {exec, pattern, analysis_->U,
-                            analysis_->longest_row};
-    analysis_->fault = make_unfilled<decltype(analysis_->fault)>(
-        "Strata::IncompleteLu::fault", 1);
+    analysis_->workspace = {exec, pattern, analysis_->patterns};
   } else {
     analysis_->work = make_unfilled<decltype(analysis_->work)>(
         "Strata::IncompleteLu::work", analysis_->recipe->num_values());
@@ -148,31 +174,31 @@ const std::int64_t* IncompleteFactors<Scalar, ExecutionSpace>::enqueue(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A, Scalar* lower,
     Scalar* upper) const {
   if (A.rows() == 0) return nullptr;
-  const auto L = analysis_->L.with_values(lower),
-             U = analysis_->U.with_values(upper);
-  const auto pivots = analysis_->replacer.prepare(exec, A);
-  if constexpr (!is_gpu<ExecutionSpace>) {
-    analysis_->workspace.eliminate(exec, A, L, U, pivots);
-    std::int64_t* const fault = analysis_->fault.data();
-    run_alone("Strata::IncompleteLu::check::factors", exec,
-              CheckAllRows<FactorOutputCheck<Scalar>>{
-                  {L.arrays, U.arrays}, A.rows(), fault});
-    return fault;
+  if constexpr (is_gpu<ExecutionSpace>) {
+    analysis_->eliminate(exec, A, lower, upper, analysis_->work.data());
   } else {
-    analysis_->recipe->eliminate(exec, A, L, U, analysis_->work.data(), pivots);
-    return analysis_->recipe->fault();
+    analysis_->eliminate(exec, A, lower, upper, analysis_->workspace);
   }
+  return analysis_->fault.data();
 }
 
 template <class Scalar, class ExecutionSpace>
 ReplacedPivots IncompleteFactors<Scalar, ExecutionSpace>::replaced_pivots(
     const ExecutionSpace& exec) const {
-  return analysis_->replacer.found(exec);
+  ReplacedPivots found;
+  if (analysis_->small_pivots.extent(0) == 0) return found;
+  std::int64_t on_host[2];
+  copy_to_host(exec, analysis_->small_pivots, on_host);
+  found.count = on_host[0];
+  std::memcpy(&found.largest_change, on_host + 1, sizeof(double));
+  return found;
 }
 
 template <class Scalar, class ExecutionSpace>
 std::size_t IncompleteFactors<Scalar, ExecutionSpace>::bytes() const {
-  const std::size_t of_pivots = analysis_->replacer.bytes();
+  const std::size_t of_pivots =
+      analysis_->least_pivots.span() * sizeof(RealOf<Scalar>) +
+      analysis_->small_pivots.span() * sizeof(std::int64_t);
   if constexpr (is_gpu<ExecutionSpace>) {
     return of_pivots + (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
            analysis_->work.span() * sizeof(Scalar);

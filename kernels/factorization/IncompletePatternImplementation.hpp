@@ -134,9 +134,7 @@ class FillRounds {
     exec_.fence();
   }
 
-  using Here = Kokkos::View<FillState*, Kokkos::HostSpace,
-                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Here here() { return Here(&last_, 1); }
+  auto here() { return UnmanagedView<FillState, Kokkos::HostSpace>(&last_, 1); }
 
   ExecutionSpace exec_;
   IndexArray row_map_, entries_;
@@ -148,61 +146,37 @@ class FillRounds {
   std::vector<Round> rounds_;
 };
 
-/// The length of a row, for scan_row_lengths.
-struct CountedLength {
-  const int* length;
-  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
-    return length[row];
-  }
-};
-
-/// The most entries that a new matrix may have: as many as its offsets count,
-/// and as its device has memory for.
-template <class Scalar, class MemorySpace>
-class MostEntries {
- public:
-  MostEntries(const NewMatrix<Scalar>& made, int level, std::size_t entry_bytes)
-      : level_(level),
-        entry_bytes_(std::max(entry_bytes, sizeof(Scalar) + sizeof(int))),
-        bytes_(memory_bytes<MemorySpace>()),
-        by_type_(made.largest_offset),
-        by_memory_(bytes_ == 0
-                       ? FillLimit::none
-                       : static_cast<std::int64_t>(bytes_ / entry_bytes_)) {}
-
-  std::int64_t get() const { return std::min(by_type_, by_memory_); }
-  /// @param counted  of as many entries as have been counted, with the diagonal
-  /// @throws IndexOverflowError, MemoryError
-  void check(std::int64_t counted) const {
-    const std::string so_far = "the fill of level " + std::to_string(level_) +
-                               " has at least " + std::to_string(counted) +
-                               " entries, and counting ended there: ";
-    if (counted > by_type_)
-      throw IndexOverflowError(
-          "A",
-          so_far + "the offset type of the matrix counts " +
-              std::to_string(by_type_),
-          "use a wider offset type, or a lower level of fill");
-    if (counted <= by_memory_) return;
-    const std::size_t needed = static_cast<std::size_t>(counted) * entry_bytes_;
-    throw MemoryError(
-        "memory",
-        so_far + "they take " + std::to_string(needed) + " bytes, and " +
-            MemorySpace::name() + " has " + std::to_string(bytes_),
-        "choose a lower level of fill, or order rows with many entries last",
-        needed, memory_info<MemorySpace>().free, bytes_);
-  }
-
- private:
-  int level_;
-  std::size_t entry_bytes_, bytes_;
-  std::int64_t by_type_, by_memory_;
-};
+/// Refuses more entries than the offsets of a new matrix count, or than its
+/// device has `bytes` for.
+/// @param counted  of as many entries as have been counted, with the diagonal
+/// @throws IndexOverflowError, MemoryError
+template <class MemorySpace>
+void require_room_for_fill(int level, std::int64_t counted,
+                           std::int64_t largest_offset, std::size_t bytes,
+                           std::size_t entry_bytes) {
+  const std::string so_far = "the fill of level " + std::to_string(level) +
+                             " has at least " + std::to_string(counted) +
+                             " entries, and counting ended there: ";
+  if (counted > largest_offset)
+    throw IndexOverflowError(
+        "A",
+        so_far + "the offset type of the matrix counts " +
+            std::to_string(largest_offset),
+        "use a wider offset type, or a lower level of fill");
+  const std::size_t needed = static_cast<std::size_t>(counted) * entry_bytes;
+  if (bytes == 0 || needed <= bytes) return;
+  throw MemoryError(
+      "memory",
+      so_far + "they take " + std::to_string(needed) + " bytes, and " +
+          MemorySpace::name() + " has " + std::to_string(bytes),
+      "choose a lower level of fill, or order rows with many entries last",
+      needed, memory_info<MemorySpace>().free, bytes);
+}
 
 template <class Scalar, class ExecutionSpace>
 void IncompletePattern<Scalar, ExecutionSpace>::make(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A, int level,
-    NewMatrix<Scalar>& made, const FillLimit& limit) const {
+    NewMatrix<Scalar>& made, const FillLimit& limit, int scratch_slots) {
   if (level < 0)
     throw OptionError("level", std::to_string(level) + " is negative",
                       "pass a level of fill of 0 or more");
@@ -212,19 +186,25 @@ void IncompletePattern<Scalar, ExecutionSpace>::make(
     require_row_numbers(rows);
     using Rounds = FillRounds<ExecutionSpace>;
     Rounds rounds(exec, A.row_map, A.entries, rows, level,
-                  scratch_slots_ > 0 ? scratch_slots_ : Rounds::usual_slots);
+                  scratch_slots > 0 ? scratch_slots : Rounds::usual_slots);
     using Memory = typename ExecutionSpace::memory_space;
-    const MostEntries<Scalar, Memory> most(made, level, limit.entry_bytes);
+    const std::size_t bytes = memory_bytes<Memory>(),
+                      entry_bytes = std::max(limit.entry_bytes,
+                                             sizeof(Scalar) + sizeof(int));
+    std::int64_t most = made.largest_offset;
+    if (bytes > 0)
+      most = std::min(most, static_cast<std::int64_t>(bytes / entry_bytes));
     Kokkos::View<int*, Memory> length;
     FillCount counted;
-    if (rows > 0) length = rounds.count(limit.most, most.get() - rows, counted);
-    most.check(counted.sum() + rows);
+    if (rows > 0) length = rounds.count(limit.most, most - rows, counted);
+    require_room_for_fill<Memory>(level, counted.sum() + rows,
+                                  made.largest_offset, bytes, entry_bytes);
     if (limit.check) limit.check(counted);
     const IndexOutput row_map =
         made.make_row_map("Strata::IncompletePattern::row_map", rows);
     const std::int64_t stored =
         scan_row_lengths("Strata::IncompletePattern::scan", exec, rows,
-                         CountedLength{length.data()}, row_map);
+                         StoredLength{length.data()}, row_map);
     require_index_types_hold("A", made, static_cast<double>(rows),
                              static_cast<double>(stored));
     length = {};

@@ -30,10 +30,6 @@ struct EnumeratorNames<FactorPrecision> {
 };
 }  // namespace Detail
 
-inline const char* to_string(FactorPrecision precision) {
-  return Detail::enumerator_name(precision);
-}
-
 }  // namespace Strata
 
 #endif

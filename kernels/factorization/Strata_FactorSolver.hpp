@@ -18,7 +18,7 @@ namespace Detail {
 template <class Scalar, class ExecutionSpace>
 class FactorSolves;
 template <class Scalar, class ExecutionSpace>
-class FactorSolverState;
+struct FactorSolverState;
 }  // namespace Detail
 
 /// Solves A x = b with factors that others have computed: par_ilut, ILUT,

@@ -41,29 +41,18 @@ struct FactorSolverOptions {
 };
 
 /// What a FactorSolver consists of.
-struct FactorSolverReport {
+struct FactorSolverReport : FactorTriangleReports {
   FactorPrecision precision = FactorPrecision::working;
   std::int64_t rows = 0;
   /// Entries of the matrices that were passed.
   std::int64_t lower_entries = 0, upper_entries = 0;
-  /// Bytes of the plans of all triangular solvers, values and workspace
-  /// included.
-  std::size_t plan_bytes = 0;
   /// Bytes of the values in use, which a failed update is undone with, and with
   /// FactorPrecision::single of those on their way to the solvers.
   std::size_t value_bytes = 0;
-  /// Bytes of vectors between the two triangles: one for each of
-  /// `max_right_hand_sides`, or as many as fit 512 MiB.
-  std::size_t workspace_bytes = 0;
   /// Bytes of permutations and scalings.
   std::size_t transformation_bytes = 0;
-  /// Of the solvers with L and U.
-  TriangularReport lower, upper;
-  /// Of those with their transposes; without rows where the option `transpose`
-  /// is false.
-  TriangularReport lower_transposed, upper_transposed;
 
-  /// All of them.
+  /// All of these bytes.
   std::size_t bytes() const {
     return plan_bytes + value_bytes + workspace_bytes + transformation_bytes;
   }

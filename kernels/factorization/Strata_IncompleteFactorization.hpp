@@ -25,8 +25,6 @@ class FactorSolves;
 template <class Scalar, class ExecutionSpace>
 class IncompleteFactorizationState;
 template <class Scalar, class ExecutionSpace>
-class ReorderedMatrix;
-template <class Scalar, class ExecutionSpace>
 class ColouredFactors;
 template <class Scalar, class ExecutionSpace>
 class TwoColourBlocks;
@@ -234,7 +232,7 @@ class IncompleteFactorization {
   void enqueue_update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
       expect_compiled();
-      enqueue_update(exec, Detail::crs_arrays(A));
+      enqueue_update(exec, Detail::crs_arrays(A), true);
     }
   }
   /// The same from the values alone (rank 1, in the order of A).
@@ -244,7 +242,10 @@ class IncompleteFactorization {
   void enqueue_update_values(const ExecutionSpace& exec, const Values& values) {
     if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
       expect_compiled();
-      enqueue_update(exec, values.data(), values.extent(0));
+      Detail::CrsArrays<Scalar> A;
+      A.values = values.data();
+      A.num_values = values.extent(0);
+      enqueue_update(exec, A, false);
     }
   }
   /// What the last update of values has found, in device memory: valid once its
@@ -324,7 +325,6 @@ class IncompleteFactorization {
   friend struct Detail::Internals;
   using State = Detail::IncompleteFactorizationState<Scalar, ExecutionSpace>;
   using Coloured = Detail::ColouredFactors<Scalar, ExecutionSpace>;
-  using Reordered = Detail::ReorderedMatrix<Scalar, ExecutionSpace>;
 
   static void expect_compiled() {
     using Expect =
@@ -356,18 +356,15 @@ class IncompleteFactorization {
                const Detail::CrsArrays<Scalar>* pattern = nullptr);
   void update(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A);
   void enqueue_update(const ExecutionSpace& exec,
-                      const Detail::CrsArrays<Scalar>& A);
-  void enqueue_update(const ExecutionSpace& exec, const Scalar* values,
-                      std::size_t num_values);
+                      const Detail::CrsArrays<Scalar>& A, bool has_pattern);
   void solve_strided(const ExecutionSpace& exec, const Detail::StridedBlock& b,
                      const Detail::StridedBlock& x, Op op) const;
   void copy_factor(const ExecutionSpace& exec, Uplo uplo,
                    Detail::NewMatrix<Scalar>& made) const;
   const Detail::TwoColourBlocks<Scalar, ExecutionSpace>* reduced() const;
 
-  std::shared_ptr<State> state_;          // of the natural order, or null
-  std::shared_ptr<Coloured> coloured_;    // of the coloured order, or null
-  std::shared_ptr<Reordered> reordered_;  // A as it is factorised, or null
+  std::shared_ptr<State> state_;        // of the natural order, or null
+  std::shared_ptr<Coloured> coloured_;  // of the coloured order, or null
   /// Null: the state's own.
   std::shared_ptr<Detail::FactorSolves<Scalar, ExecutionSpace>> solves_;
 };
@@ -377,27 +374,19 @@ IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
                         const IncompleteFactorizationOptions& = {})
     -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
                                ExecutionSpace>;
-template <class ExecutionSpace, class Matrix, class Pattern,
-          class = decltype(std::declval<const Pattern&>().row_map),
-          class = decltype(std::declval<const Pattern&>().entries)>
+/// Given a pattern or a transformation, or both.
+template <class ExecutionSpace, class Matrix, class Given>
 IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
-                        const Pattern&,
+                        const Given&,
                         const IncompleteFactorizationOptions& = {})
     -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
                                ExecutionSpace>;
-template <class ExecutionSpace, class Matrix, class Pattern, class Scalar,
-          class = decltype(std::declval<const Pattern&>().row_map),
-          class = decltype(std::declval<const Pattern&>().entries)>
+template <class ExecutionSpace, class Matrix, class Pattern, class Given>
 IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
-                        const Pattern&,
-                        const FactorTransformation<Scalar, ExecutionSpace>&,
+                        const Pattern&, const Given&,
                         const IncompleteFactorizationOptions& = {})
-    -> IncompleteFactorization<Scalar, ExecutionSpace>;
-template <class ExecutionSpace, class Matrix, class Scalar>
-IncompleteFactorization(const ExecutionSpace&, const Matrix&, Factorization,
-                        const FactorTransformation<Scalar, ExecutionSpace>&,
-                        const IncompleteFactorizationOptions& = {})
-    -> IncompleteFactorization<Scalar, ExecutionSpace>;
+    -> IncompleteFactorization<typename Detail::ScalarOf<Matrix>::type,
+                               ExecutionSpace>;
 
 }  // namespace Strata
 

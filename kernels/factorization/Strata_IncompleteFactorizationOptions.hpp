@@ -39,10 +39,6 @@ struct EnumeratorNames<Factorization> {
 };
 }  // namespace Detail
 
-inline const char* to_string(Factorization kind) {
-  return Detail::enumerator_name(kind);
-}
-
 /// Order of rows in which an IncompleteFactorization eliminates. Vectors stay
 /// in the order given. docs/choosing.md compares level sets, fill and
 /// iterations; docs/algorithms/sell_and_cg.md, times of `natural` and
@@ -95,10 +91,6 @@ struct EnumeratorNames<FactorOrder> {
 };
 }  // namespace Detail
 
-inline const char* to_string(FactorOrder order) {
-  return Detail::enumerator_name(order);
-}
-
 /// How an IncompleteFactorization scales rows and columns before it eliminates.
 enum class FactorScaling {
   none,
@@ -124,10 +116,6 @@ struct EnumeratorNames<FactorScaling> {
   static constexpr const char* list[] = {"none", "equilibration", "matching"};
 };
 }  // namespace Detail
-
-inline const char* to_string(FactorScaling scaling) {
-  return Detail::enumerator_name(scaling);
-}
 
 /// Of IncompleteFactorization.
 struct IncompleteFactorizationOptions {
@@ -223,7 +211,8 @@ struct FactorizationFindings {
 };
 
 /// What an IncompleteFactorization consists of.
-struct IncompleteFactorizationReport : FactorizationFindings {
+struct IncompleteFactorizationReport : FactorizationFindings,
+                                       FactorTriangleReports {
   Factorization kind = Factorization::incomplete_lu;
   /// Not automatic; and why: "asked for", or what FactorOrder::automatic has
   /// found.
@@ -251,24 +240,13 @@ struct IncompleteFactorizationReport : FactorizationFindings {
   /// factors' values in float.
   std::size_t factor_bytes = 0;
   /// Bytes that the elimination keeps for other values: on a GPU the order of
-  /// rows and the recipe; with `enqueue_updates`, A's pattern, with a shift A's
-  /// values, on a GPU a value for each entry of U, and on a host the workspace;
-  /// with replaced pivots, a real number a row; with fill, the filled matrix
-  /// and where A's values go in it; for incomplete Cholesky A's values, if
-  /// updates are enqueued or triangles have differed, and a pattern if A's is
-  /// not symmetric.
+  /// rows and the recipe; with `enqueue_updates`, A's pattern unless A is
+  /// permuted or scaled, with a shift A's values, on a GPU a value for each
+  /// entry of U, and on a host the workspace; with replaced pivots, a real
+  /// number a row; with fill, the filled matrix and where A's values go in it;
+  /// for incomplete Cholesky A's values, if updates are enqueued or triangles
+  /// have differed, and a pattern if A's is not symmetric.
   std::size_t elimination_bytes = 0;
-  /// Bytes of the plans of all triangular solvers, values and workspace
-  /// included.
-  std::size_t plan_bytes = 0;
-  /// Bytes of vectors between the two triangles: one for each of
-  /// `max_right_hand_sides`, or as many as fit 512 MiB.
-  std::size_t workspace_bytes = 0;
-  /// Of the solvers with L and U; without rows in the coloured order.
-  TriangularReport lower, upper;
-  /// Of those with their transposes; without rows where the option `transpose`
-  /// is false.
-  TriangularReport lower_transposed, upper_transposed;
 };
 
 }  // namespace Strata

@@ -46,11 +46,10 @@ class IncompleteFactors {
   /// Fills in the values of both factors and waits for `exec`.
   /// @param A  has passed check_factor_input and has the pattern that the
   ///           constructor has seen
+  /// @param lower, upper  where values are stored; null: where L and U are
   /// @throws FactorizationError, and then the factors are of no use
-  void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A) const;
-  /// The same into other memory than that of L and U.
   void compute(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-               Scalar* lower, Scalar* upper) const;
+               Scalar* lower = nullptr, Scalar* upper = nullptr) const;
 
   /// Holds from now on what enqueue() needs.
   /// @param pattern  of A, whose arrays have to live as long as this is used

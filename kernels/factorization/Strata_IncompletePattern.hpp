@@ -18,20 +18,14 @@ struct PatternOfFactors;
 /// incomplete_pattern; in
 /// kernels/factorization/IncompletePatternImplementation.hpp.
 template <class Scalar, class ExecutionSpace>
-class IncompletePattern {
- public:
-  IncompletePattern() = default;
-  /// @param scratch_slots  slots of the tables in scratch, a power of two; the
-  ///   same pattern comes out with any
-  explicit IncompletePattern(int scratch_slots)
-      : scratch_slots_(scratch_slots) {}
-
+struct IncompletePattern {
   /// Checks A, makes the matrix in `made` and waits for `exec`.
-  void make(const ExecutionSpace& exec, const CrsArrays<Scalar>& A, int level,
-            NewMatrix<Scalar>& made, const FillLimit& limit = {}) const;
-
- private:
-  int scratch_slots_ = 0;  // 0: as many as are usual
+  /// @param scratch_slots  slots of the tables in scratch, a power of two; 0:
+  /// as
+  ///   many as are usual. The same pattern comes out with any
+  static void make(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                   int level, NewMatrix<Scalar>& made,
+                   const FillLimit& limit = {}, int scratch_slots = 0);
 };
 
 }  // namespace Detail
@@ -78,8 +72,8 @@ OwningCrsMatrix<CrsMatrix> incomplete_pattern(
                                           typename CrsMatrix::execution_space>;
     static_assert(Expect::value, "");
     Detail::NewCrsMatrix<CrsMatrix> made;
-    Detail::IncompletePattern<Scalar, typename CrsMatrix::execution_space>()
-        .make(exec, Detail::crs_arrays(A), level, made);
+    Detail::IncompletePattern<Scalar, typename CrsMatrix::execution_space>::
+        make(exec, Detail::crs_arrays(A), level, made);
     return made.matrix("Strata::IncompletePattern");
   }
 }

@@ -44,33 +44,18 @@ constexpr bool suits_spiluk_pattern =
                               typename ExecutionSpace::memory_space>>;
 
 template <class RowMap, class Entries>
-SpilukPattern spiluk_pattern(const char* row_map_name, const char* entries_name,
-                             const RowMap& row_map, const Entries& entries) {
-  return {
-      row_map_name, entries_name, row_map, entries,
-      static_cast<double>(
-          std::numeric_limits<typename RowMap::non_const_value_type>::max())};
+SpilukPattern spiluk_pattern(const char* name, const RowMap& row_map,
+                             const Entries& entries) {
+  using Offset = typename RowMap::non_const_value_type;
+  return {name, row_map, entries,
+          static_cast<double>(std::numeric_limits<Offset>::max())};
 }
 
 template <class RowMap, class Entries, class Values>
 SpilukOutput<typename Values::non_const_value_type> spiluk_output(
-    bool lower, const RowMap& row_map, const Entries& entries,
+    const char* name, const RowMap& row_map, const Entries& entries,
     const Values& values) {
-  return {lower ? "L_row_map" : "U_row_map",
-          lower ? "L_entries" : "U_entries",
-          lower ? "L_values" : "U_values",
-          row_map,
-          entries,
-          values.data(),
-          values.extent(0)};
-}
-
-/// What has to be right of values that are written before anything is.
-template <class LValues, class UValues>
-void check_spiluk_values(const LValues& L_values, const UValues& U_values) {
-  if (share_elements(L_values, U_values))
-    throw AliasError("U_values", "shares memory with L_values",
-                     "give each factor memory of its own");
+  return {name, row_map, entries, values.data(), values.extent(0)};
 }
 
 }  // namespace Detail
@@ -114,10 +99,10 @@ void spiluk_symbolic(const ExecutionSpace& exec, KernelHandle* handle,
                                      UEntries>) {
     if constexpr (ExpectOutputs<LRowMap, LEntries, URowMap, UEntries>::value &&
                   spiluk_is_compiled<KernelHandle>) {
-      spiluk_handle(handle).analyse(
-          exec, static_cast<std::int64_t>(fill_lev), A_row_map, A_entries,
-          spiluk_pattern("L_row_map", "L_entries", L_row_map, L_entries),
-          spiluk_pattern("U_row_map", "U_entries", U_row_map, U_entries));
+      spiluk_handle(handle).analyse(exec, static_cast<std::int64_t>(fill_lev),
+                                    A_row_map, A_entries,
+                                    spiluk_pattern("L", L_row_map, L_entries),
+                                    spiluk_pattern("U", U_row_map, U_entries));
     }
   }
 }
@@ -175,11 +160,13 @@ void spiluk_numeric(const ExecutionSpace& exec, KernelHandle* handle,
     if constexpr (ExpectOutputs<LValues, UValues>::value &&
                   spiluk_is_compiled<KernelHandle>) {
       const auto A = crs_arrays(A_row_map, A_entries, A_values);
-      const auto L = spiluk_output(true, L_row_map, L_entries, L_values);
-      const auto U = spiluk_output(false, U_row_map, U_entries, U_values);
+      const auto L = spiluk_output("L", L_row_map, L_entries, L_values);
+      const auto U = spiluk_output("U", U_row_map, U_entries, U_values);
       auto& factors = spiluk_handle(handle);
       factors.check(static_cast<std::int64_t>(fill_lev), A, L, U);
-      check_spiluk_values(L_values, U_values);
+      if (share_elements(L_values, U_values))
+        throw AliasError("U_values", "shares memory with L_values",
+                         "give each factor memory of its own");
       factors.compute(exec, A, L, U);
     }
   }
@@ -252,21 +239,16 @@ void spiluk_numeric_streams(const std::vector<ExecutionSpace>& execspace_v,
       check_count("U_entries_v", U_entries_v.size());
       check_count("U_values_v", U_values_v.size());
       require_handles_differ(handle_v);
-      using Scalar = typename KernelHandle::nnz_scalar_t;
-      const auto A = [&](std::size_t i) {
-        return crs_arrays(A_row_map_v[i], A_entries_v[i], A_values_v[i]);
-      };
-      const auto L = [&](std::size_t i) -> SpilukOutput<Scalar> {
-        return spiluk_output(true, L_row_map_v[i], L_entries_v[i],
-                             L_values_v[i]);
-      };
-      const auto U = [&](std::size_t i) -> SpilukOutput<Scalar> {
-        return spiluk_output(false, U_row_map_v[i], U_entries_v[i],
-                             U_values_v[i]);
+      const auto with = [&](std::size_t i, const auto& work) {
+        work(spiluk_handle(handle_v[i]),
+             crs_arrays(A_row_map_v[i], A_entries_v[i], A_values_v[i]),
+             spiluk_output("L", L_row_map_v[i], L_entries_v[i], L_values_v[i]),
+             spiluk_output("U", U_row_map_v[i], U_entries_v[i], U_values_v[i]));
       };
       for (std::size_t i = 0; i < count; ++i)
-        spiluk_handle(handle_v[i])
-            .check(static_cast<std::int64_t>(fill_lev), A(i), L(i), U(i));
+        with(i, [&](const auto& factors, const auto&... arrays) {
+          factors.check(static_cast<std::int64_t>(fill_lev), arrays...);
+        });
       for (std::size_t i = 0; i < count; ++i)
         for (std::size_t j = 0; j <= i; ++j) {
           const bool shared =
@@ -281,8 +263,9 @@ void spiluk_numeric_streams(const std::vector<ExecutionSpace>& execspace_v,
                              "give each factor memory of its own");
         }
       for (std::size_t i = 0; i < count; ++i)
-        handle_v[i]->get_spiluk_handle()->compute(execspace_v[i], A(i), L(i),
-                                                  U(i));
+        with(i, [&](const auto& factors, const auto&... arrays) {
+          factors.compute(execspace_v[i], arrays...);
+        });
     }
   }
 }

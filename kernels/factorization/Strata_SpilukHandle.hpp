@@ -27,20 +27,19 @@ struct EnumeratorNames<Experimental::SPILUKAlgorithm> {
 };
 
 template <class Scalar, class ExecutionSpace>
-class SpilukFactors;
+struct SpilukFactors;
 
-/// Where spiluk_symbolic puts the pattern of a factor, by the names of its
-/// arguments.
+/// Where spiluk_symbolic puts the pattern of a factor, "L" or "U".
 struct SpilukPattern {
-  const char *row_map_name, *entries_name;
+  std::string name;
   IndexOutput row_map, entries;
   double largest_offset;  // that the row map's type can hold
 };
 
-/// A factor that spiluk_numeric is given.
+/// A factor that spiluk_numeric is given, "L" or "U".
 template <class Scalar>
 struct SpilukOutput {
-  const char *row_map_name, *entries_name, *values_name;
+  std::string name;
   IndexArray row_map, entries;
   Scalar* values;
   std::size_t num_values;

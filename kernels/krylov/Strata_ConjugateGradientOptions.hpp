@@ -44,10 +44,6 @@ struct EnumeratorNames<CgStatus> {
 };
 }  // namespace Detail
 
-inline const char* to_string(CgStatus status) {
-  return Detail::enumerator_name(status);
-}
-
 struct CgOptions : KrylovOptions {
   /// Launches of an iteration with a SellMatrix and no or a diagonal
   /// preconditioner (one less than with others): 3, or 1: one launch does up to

@@ -44,10 +44,6 @@ struct EnumeratorNames<KrylovStatus> {
 };
 }  // namespace Detail
 
-inline const char* to_string(KrylovStatus status) {
-  return Detail::enumerator_name(status);
-}
-
 /// What the options of all Krylov methods have in common.
 struct KrylovOptions {
   /// Converged where the residual followed through the iterations has

@@ -71,9 +71,7 @@ void permute_vectors(
       scatters ? source.column_stride : target.column_stride;
   with_memory_errors("a permutation of vectors", [&] {
     Kokkos::parallel_for(
-        label,
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, rows * columns),
+        label, RangeOf<ExecutionSpace>(exec, 0, rows * columns),
         PermuteVectors<Scalar, typename ExecutionSpace::memory_space>{
             old_row, source, target, rows, columns, scatters,
             columns > 1 && column_stride < row_stride});

@@ -56,8 +56,6 @@ struct AddedEnumerators<Algorithm> {
 };
 }  // namespace Detail
 
-inline const char* to_string(Algorithm a) { return Detail::enumerator_name(a); }
-
 /// Every algorithm, `automatic` first, those that the program has registered
 /// last.
 inline std::vector<Algorithm> all_algorithms() {
@@ -94,8 +92,6 @@ struct EnumeratorNames<Accuracy> {
   static constexpr const char* list[] = {"rowwise", "componentwise"};
 };
 }  // namespace Detail
-inline const char* to_string(Accuracy a) { return Detail::enumerator_name(a); }
-
 /// The contract of that name. @throws OptionError
 inline Accuracy accuracy_from_string(const std::string& name) {
   for (const Accuracy a : {Accuracy::rowwise, Accuracy::componentwise})

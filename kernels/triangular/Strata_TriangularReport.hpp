@@ -160,6 +160,22 @@ inline std::string to_string(const TriangularReport& report) {
   return out.str();
 }
 
+/// Of the triangular solvers with both factors that a FactorSolver or an
+/// IncompleteFactorization has.
+struct FactorTriangleReports {
+  /// Bytes of the plans of all triangular solvers, values and workspace
+  /// included.
+  std::size_t plan_bytes = 0;
+  /// Bytes of vectors between the two triangles: one for each of
+  /// `max_right_hand_sides`, or as many as fit 512 MiB.
+  std::size_t workspace_bytes = 0;
+  /// Of the solvers with L and U; without rows in the coloured order.
+  TriangularReport lower, upper;
+  /// Of those with their transposes; without rows where the option `transpose`
+  /// is false.
+  TriangularReport lower_transposed, upper_transposed;
+};
+
 }  // namespace Strata
 
 #endif

@@ -31,10 +31,6 @@ struct EnumeratorNames<UpdateFault> {
                                          "not_hermitian", "not_positive"};
 };
 }  // namespace Detail
-inline const char* to_string(UpdateFault fault) {
-  return Detail::enumerator_name(fault);
-}
-
 /// What the last `enqueue_update_values` or `update_values` has found, in the
 /// memory of the execution space: valid once the work of that update is done,
 /// and until the next update runs.

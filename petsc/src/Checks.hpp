@@ -64,7 +64,8 @@ inline PetscErrorCode check_order(MPI_Comm comm, IS order, PetscInt n,
              "strata: the order of %s has %" PetscInt_FMT
              " places, and the matrix %" PetscInt_FMT " rows",
              of, size, n);
-  std::vector<bool> named(static_cast<std::size_t>(n), false);
+  std::vector<bool> named;
+  PetscCallCXX(named.resize(static_cast<std::size_t>(n), false));
   PetscCall(ISGetIndices(order, &places));
   for (PetscInt i = 0; i < n; ++i) {
     const PetscInt at = places[i];

@@ -32,16 +32,9 @@ class CompleteReader {
     PetscCheck(!too_many, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "strata: the factor L has more entries than a PetscInt counts: "
                "configure PETSc with --with-64-bit-indices");
-    to->lower_map.assign(1, 0);
-    to->lower_entries.clear();
-    for (PetscInt i = 0; i < n; ++i) {
-      to->lower_entries.insert(to->lower_entries.end(), entries + map[i],
-                               entries + map[i + 1]);
-      to->lower_entries.push_back(i);
-      to->lower_map.push_back(static_cast<PetscInt>(to->lower_entries.size()));
-    }
+    PetscCallCXX(take_lower(map, entries, to));
     // Where the rows of U begin and end, found from the last one on.
-    begin_.assign(static_cast<std::size_t>(n) + 1, 0);
+    PetscCallCXX(begin_.assign(static_cast<std::size_t>(n) + 1, 0));
     begin_[static_cast<std::size_t>(n)] = n > 0 ? map[n] : 0;
     for (PetscInt i = n - 1; i >= 0; --i) {
       PetscInt at = begin_[static_cast<std::size_t>(i) + 1];
@@ -55,14 +48,7 @@ class CompleteReader {
       }
       begin_[static_cast<std::size_t>(i)] = at + 1;
     }
-    to->upper_map.assign(1, 0);
-    to->upper_entries.clear();
-    for (PetscInt i = 0; i < n; ++i) {
-      to->upper_entries.push_back(i);
-      to->upper_entries.insert(to->upper_entries.end(), entries + first(i),
-                               entries + last(i));
-      to->upper_map.push_back(static_cast<PetscInt>(to->upper_entries.size()));
-    }
+    PetscCallCXX(take_upper(entries, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -72,8 +58,8 @@ class CompleteReader {
     const auto n = static_cast<PetscInt>(to->lower_map.size() - 1);
 
     PetscFunctionBegin;
-    to->lower.resize(to->lower_entries.size());
-    to->upper.resize(to->upper_entries.size());
+    PetscCallCXX(to->lower.resize(to->lower_entries.size()));
+    PetscCallCXX(to->upper.resize(to->upper_entries.size()));
     PetscCall(MatSeqAIJGetArrayRead(G_, &from));
     const PetscScalar* of_lower = from;
     std::size_t lower = 0, upper = 0;
@@ -107,6 +93,29 @@ class CompleteReader {
   }
 
  private:
+  void take_lower(const PetscInt* map, const PetscInt* entries,
+                  HostFactors* to) const {
+    const PetscInt n = G_->rmap->n;
+    to->lower_map.assign(1, 0);
+    to->lower_entries.clear();
+    for (PetscInt i = 0; i < n; ++i) {
+      to->lower_entries.insert(to->lower_entries.end(), entries + map[i],
+                               entries + map[i + 1]);
+      to->lower_entries.push_back(i);
+      to->lower_map.push_back(static_cast<PetscInt>(to->lower_entries.size()));
+    }
+  }
+  void take_upper(const PetscInt* entries, HostFactors* to) const {
+    const PetscInt n = G_->rmap->n;
+    to->upper_map.assign(1, 0);
+    to->upper_entries.clear();
+    for (PetscInt i = 0; i < n; ++i) {
+      to->upper_entries.push_back(i);
+      to->upper_entries.insert(to->upper_entries.end(), entries + first(i),
+                               entries + last(i));
+      to->upper_map.push_back(static_cast<PetscInt>(to->upper_entries.size()));
+    }
+  }
   /// Of row i of U: its first entry, and its diagonal.
   PetscInt first(PetscInt i) const {
     return begin_[static_cast<std::size_t>(i) + 1];

@@ -128,9 +128,9 @@ PetscErrorCode factorise(Mat F, Mat A, const MatFactorInfo* info) {
   }
   outcome = Outcome();
   if (factor.empty_row >= 0) {
-    outcome = failed(MAT_FACTOR_STRUCT_ZEROPIVOT, factor.empty_row,
-                     "row " + std::to_string(factor.empty_row) +
-                         " has no entries, so no diagonal entry");
+    PetscCallCXX(outcome = failed(MAT_FACTOR_STRUCT_ZEROPIVOT, factor.empty_row,
+                                  "row " + std::to_string(factor.empty_row) +
+                                      " has no entries, so no diagonal entry"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   arrays.rows = A->rmap->n;
@@ -260,10 +260,11 @@ PetscErrorCode MatLUFactorNumeric_Strata(Mat F, Mat A,
   PetscCall(PetscLogEventEnd(events.elimination, F, 0, 0, 0));
   outcome = Outcome();
   if (G->factorerrortype != MAT_FACTOR_NOERROR) {
-    outcome = failed(G->factorerrortype, G->factorerror_zeropivot_row,
-                     "zero pivot in row " +
-                         std::to_string(G->factorerror_zeropivot_row) +
-                         " of PETSc's complete factors");
+    PetscCallCXX(outcome =
+                     failed(G->factorerrortype, G->factorerror_zeropivot_row,
+                            "zero pivot in row " +
+                                std::to_string(G->factorerror_zeropivot_row) +
+                                " of PETSc's complete factors"));
     outcome.pivot = G->factorerror_zeropivot_value;
   } else {
     CompleteReader reader(G);
@@ -334,7 +335,7 @@ PetscErrorCode MatLUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
   factor.info = *info;
   CompleteReader reader(factor.complete);
   PetscCall(reader.pattern(&factors));
-  reader.stand_ins(&factors);
+  PetscCallCXX(reader.stand_ins(&factors));
   PetscCall(is_natural(rows, &natural[0]));
   PetscCall(is_natural(columns, &natural[1]));
   if (!natural[0] || !natural[1])
@@ -342,7 +343,7 @@ PetscErrorCode MatLUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
       IS order = list == &factors.rows ? rows : columns;
       const PetscInt* places;
       PetscCall(ISGetIndices(order, &places));
-      list->assign(places, places + A->rmap->n);
+      PetscCallCXX(list->assign(places, places + A->rmap->n));
       PetscCall(ISRestoreIndices(order, &places));
     }
   factor.outcome = Outcome();

@@ -9,7 +9,6 @@
 
 #include <Strata_Error.hpp>
 #include <exception>
-#include <string>
 
 #include "FactorBase.hpp"
 
@@ -32,30 +31,26 @@ inline FactorBase& factor_of(Mat F) {
   return *static_cast<FactorBase*>(F->data);
 }
 
-/// An exception must not pass through PETSc, which is C.
+/// An exception must not pass through PETSc, which is C. `body` calls nothing
+/// of PETSc: an exception would leave its stack of functions as it was.
 template <class Body>
 PetscErrorCode without_exceptions(Mat F, const Body& body) {
   PetscFunctionBegin;
-  std::string problem;
-  PetscErrorCode code = PETSC_ERR_LIB;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)F);
   try {
     body();
-    PetscFunctionReturn(PETSC_SUCCESS);
   } catch (const Strata::MemoryError& error) {
-    problem = error.what();
-    code = PETSC_ERR_MEM;
+    SETERRQ(comm, PETSC_ERR_MEM, "%s", error.what());
   } catch (const Strata::OptionError& error) {
-    problem = error.what();
-    code = PETSC_ERR_ARG_OUTOFRANGE;
+    SETERRQ(comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", error.what());
   } catch (const PetscStrata::Unsupported& error) {
-    problem = error.what();
-    code = PETSC_ERR_SUP;
+    SETERRQ(comm, PETSC_ERR_SUP, "%s", error.what());
   } catch (const std::exception& error) {
-    problem = error.what();
+    SETERRQ(comm, PETSC_ERR_LIB, "%s", error.what());
   } catch (...) {
-    problem = "an exception of an unknown type";
+    SETERRQ(comm, PETSC_ERR_LIB, "an exception of an unknown type");
   }
-  SETERRQ(PetscObjectComm((PetscObject)F), code, "%s", problem.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace PetscStrata

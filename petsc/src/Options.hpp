@@ -19,19 +19,20 @@ namespace Detail {
 template <class Enumerator>
 PetscErrorCode read_name(PetscOptionItems PetscOptionsObject,
                          const char* option, const char* text,
-                         const std::vector<Enumerator>& all,
+                         const Enumerator* all, std::size_t count,
                          Enumerator* value) {
   std::vector<const char*> names;
   PetscInt chosen = 0;
 
   PetscFunctionBegin;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    names.push_back(to_string(all[k]));
+  PetscCallCXX(names.resize(count));
+  for (std::size_t k = 0; k < count; ++k) {
+    names[k] = to_string(all[k]);
     if (all[k] == *value) chosen = static_cast<PetscInt>(k);
   }
   PetscCall(PetscOptionsEList(option, text, "MATSOLVERSTRATA", names.data(),
-                              static_cast<PetscInt>(names.size()),
-                              names[chosen], &chosen, NULL));
+                              static_cast<PetscInt>(count), names[chosen],
+                              &chosen, NULL));
   *value = all[chosen];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -43,21 +44,23 @@ inline PetscErrorCode read_all(PetscOptionItems PetscOptionsObject,
   // A PetscInt may have 32 bits.
   PetscReal bytes = static_cast<PetscReal>(plan.max_plan_bytes);
   PetscReal threshold = static_cast<PetscReal>(options->small_pivot_threshold);
+  std::vector<Strata::Algorithm> algorithms;
+  const Strata::Accuracy accuracies[] = {Strata::Accuracy::rowwise,
+                                         Strata::Accuracy::componentwise};
+  const Strata::FactorPrecision precisions[] = {
+      Strata::FactorPrecision::working, Strata::FactorPrecision::single};
 
   PetscFunctionBegin;
+  PetscCallCXX(algorithms = Strata::all_algorithms());
   PetscCall(read_name(PetscOptionsObject, "-mat_strata_algorithm",
-                      "Of the triangular solves", Strata::all_algorithms(),
-                      &plan.algorithm));
-  PetscCall(
-      read_name(PetscOptionsObject, "-mat_strata_accuracy",
-                "What is promised of rounding errors",
-                {Strata::Accuracy::rowwise, Strata::Accuracy::componentwise},
-                &plan.accuracy));
-  PetscCall(read_name(
-      PetscOptionsObject, "-mat_strata_precision",
-      "Of the factors that solves read",
-      {Strata::FactorPrecision::working, Strata::FactorPrecision::single},
-      &options->precision));
+                      "Of the triangular solves", algorithms.data(),
+                      algorithms.size(), &plan.algorithm));
+  PetscCall(read_name(PetscOptionsObject, "-mat_strata_accuracy",
+                      "What is promised of rounding errors", accuracies, 2,
+                      &plan.accuracy));
+  PetscCall(read_name(PetscOptionsObject, "-mat_strata_precision",
+                      "Of the factors that solves read", precisions, 2,
+                      &options->precision));
   PetscCall(PetscOptionsReal(
       "-mat_strata_pivot_threshold",
       "Pivots below this times the largest entry of their row are replaced; "

@@ -9,11 +9,11 @@
 #include <sstream>
 
 #include "../HostMatrix.hpp"
+#include "../ScratchFolder.hpp"
 #include "Driver.hpp"
 #include "MarketParser.hpp"
 #include "MarketText.hpp"
 #include "Scalar.hpp"
-#include "ScratchFolder.hpp"
 
 namespace {
 
@@ -28,7 +28,7 @@ struct File {
   std::string how;
 };
 
-File random_file(Random& random, const ScratchFolder& folder,
+File random_file(Random& random, const Strata::ScratchFolder& folder,
                  const std::string& text) {
   File file{text, text, random.chance(0.7), "plain"};
   const bool gzip = random.chance(0.3);
@@ -124,7 +124,7 @@ bool reads(Context& context, const Read& read, std::string& problem) {
 
 template <class Scalar, class Ordinal, class Offset>
 void check_coordinate(Context& context, Random& random,
-                      const ScratchFolder& folder) {
+                      const Strata::ScratchFolder& folder) {
   using Space = Kokkos::DefaultExecutionSpace;
   using Matrix = KokkosSparse::CrsMatrix<Scalar, Ordinal, Space, void, Offset>;
   using Traits = ScalarTraits<Scalar>;
@@ -165,7 +165,7 @@ void check_coordinate(Context& context, Random& random,
 }
 
 void check_array(Context& context, Random& random,
-                 const ScratchFolder& folder) {
+                 const Strata::ScratchFolder& folder) {
   const File file = random_file(random, folder, MarketText(random).array());
   context.describe("array file, " + file.how + ":\n" +
                    file.text.substr(0, 600));
@@ -200,7 +200,7 @@ void check_array(Context& context, Random& random,
 }
 
 void run(Context& context) {
-  static const ScratchFolder folder;
+  static const Strata::ScratchFolder folder;
   Random random(context.seed);
   context.count("backend", Kokkos::DefaultExecutionSpace::name());
   switch (random.whole(0, 5)) {

@@ -6,7 +6,6 @@
 #include <Strata_Error.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <core/device/Backend.hpp>
-#include <core/device/Profiling.hpp>
 #include <core/matrix/LongestRow.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/matrix/VectorChecks.hpp>
@@ -30,10 +29,11 @@ class ColouredFactors {
   using Options = IncompleteFactorizationOptions;
   using Report = IncompleteFactorizationReport;
   using Blocks = TwoColourBlocks<Scalar, ExecutionSpace>;
+  using Colours = Colouring<typename ExecutionSpace::memory_space>;
 
   /// Factors of A where the options ask for the coloured order, or leave the
   /// order to the library and it is the one; else null.
-  /// @param options  have passed checked_options
+  /// @param options  have passed check_factorization_options
   /// @param reason   gets why the order is the one that it is
   /// @throws OptionError for more than two colours, NotHermitianError,
   ///   IndefiniteError, FactorizationError, what check_factor_input throws
@@ -49,7 +49,7 @@ class ColouredFactors {
       reason = why_natural(exec, A, kind, options);
       if (!reason.empty()) return nullptr;
     }
-    Hermitian hermitian(symmetry_tolerance<Scalar>(options.symmetry_tolerance));
+    Hermitian hermitian(options.symmetry_tolerance);
     const Borrowed borrowed(exec, checked(exec, A, hermitian));
     const auto colours = colour_rows(exec, borrowed.matrix());
     if (automatic) {
@@ -64,11 +64,10 @@ class ColouredFactors {
 
   /// For make().
   /// @param borrowed  what is factorised of A
-  template <class Borrowed, class Colours>
   ColouredFactors(const ExecutionSpace& exec, const Matrix& A,
                   Factorization kind, const Options& options,
-                  const Borrowed& borrowed, const Colours& colours,
-                  const std::string& reason)
+                  const BorrowedMatrix<Scalar, ExecutionSpace>& borrowed,
+                  const Colours& colours, const std::string& reason)
       : options_(options),
         positive_(kind == Factorization::incomplete_cholesky),
         blocks_(exec, factorise(exec, borrowed, colours)),
@@ -87,19 +86,11 @@ class ColouredFactors {
 
   /// See IncompleteFactorization::update_values.
   void take_values(const ExecutionSpace& exec, const Matrix& A) {
-    if (A.rows() != report_.rows)
-      throw PatternMismatchError("A",
-                                 "has " + std::to_string(A.rows()) +
-                                     " rows, not " +
-                                     std::to_string(report_.rows),
-                                 "make a new factorisation");
-    Hermitian hermitian(
-        symmetry_tolerance<Scalar>(options_.symmetry_tolerance));
+    require_same_rows(A, report_.rows);
+    Hermitian hermitian(options_.symmetry_tolerance);
     const Matrix read = checked(exec, A, hermitian);
     if (pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_)
-      throw PatternMismatchError(
-          "A", "does not have the pattern that was factorised",
-          "make a new factorisation");
+      raise_other_pattern();
     blocks_.update_values(
         exec, factorise(exec, Borrowed(exec, read), blocks_.colouring()));
   }
@@ -107,7 +98,6 @@ class ColouredFactors {
   /// See IncompleteFactorization::apply.
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
              const StridedBlock& x, Op op) const {
-    const ProfilingRegion region("Strata::IncompleteFactorization::apply");
     require_enumerator("op", op);
     if (op != Op::none)
       throw OptionError(
@@ -151,7 +141,6 @@ class ColouredFactors {
              std::to_string(most_entries_of_row) + " entries";
     return "";
   }
-  template <class Colours>
   static void require_two_colours(const Colours& colours) {
     if (colours.num_colours() <= 2) return;
     throw OptionError(
@@ -170,7 +159,6 @@ class ColouredFactors {
     check_factor_input(exec, A);
     return hermitian.take(exec, A);
   }
-  template <class Colours>
   Factor factorise(const ExecutionSpace& exec, const Borrowed& A,
                    const Colours& colours) const {
     return Factor(exec, A.matrix(), colours, positive_);

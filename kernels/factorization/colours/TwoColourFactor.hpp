@@ -7,7 +7,7 @@
 #include <core/matrix/FindColumn.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
-#include <kernels/factorization/input/PositiveDiagonal.hpp>
+#include <kernels/factorization/input/PositivePivots.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -91,14 +91,11 @@ struct TwoColourFactor {
     Kokkos::parallel_for("Strata::TwoColourFactor::eliminate",
                          Rows(exec, first_rows(), n),
                          EliminateFirstColour<Matrix>{rows()});
-    std::int64_t first = no_factor_fault;
-    Kokkos::parallel_reduce(
-        "Strata::TwoColourFactor::check", Rows(exec, 0, n),
-        FindBadPivotOfColours<Matrix>{rows(), colouring.permutation.old_row,
-                                      positive},
-        Kokkos::Min<std::int64_t>(first));
-    exec.fence();
-    if (first == no_factor_fault) return;
+    const std::int64_t first =
+        find_first("Strata::TwoColourFactor::check", exec, 0, n,
+                   FindBadPivotOfColours<Matrix>{
+                       rows(), colouring.permutation.old_row, positive});
+    if (first == no_fault) return;
     if (positive) raise_bad_pivot(first);
     throw FactorizationError(
         "A",

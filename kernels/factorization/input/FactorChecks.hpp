@@ -25,9 +25,6 @@ enum FactorFault : int {
   num_factor_faults
 };
 
-constexpr std::int64_t no_factor_fault =
-    std::numeric_limits<std::int64_t>::max();
-
 constexpr std::int64_t factor_fault(std::int64_t row, FactorFault fault) {
   return row * num_factor_faults + fault;
 }
@@ -57,9 +54,10 @@ template <class Scalar>
 struct FactorInputStages {
   CrsArrays<Scalar> A;
   ZeroDiagonal zero_diagonal;
-  std::int64_t* found;  // FactorInput
-  int* lower;  // by row: entries left of the diagonal, -1: it has no entry
-  std::int64_t* l_row_map;
+  std::int64_t* l_row_map = nullptr;  // for Scan
+  std::int64_t* found = nullptr;      // FactorInput
+  /// By row: entries left of the diagonal, -1: it has no entry.
+  int* lower = nullptr;
 
   KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
     return A.row_map(row + 1) - A.row_map(row);
@@ -69,7 +67,7 @@ struct FactorInputStages {
     lower[row] = -1;
     if (row > 0) return;
     found[FactorInput::pattern_fault] = no_fault;
-    found[FactorInput::fault] = no_factor_fault;
+    found[FactorInput::fault] = no_fault;
     found[FactorInput::longest_row] = found[FactorInput::longest_upper] = 0;
     found[FactorInput::lower_entries] = found[FactorInput::upper_entries] = 0;
   }
@@ -128,38 +126,9 @@ struct FactorInputStages {
   }
 };
 
-/// Looks for rows of the factors that are not finite, or whose pivot vanished.
-template <class Scalar>
-struct FactorOutputCheck {
-  CrsArrays<Scalar> L, U;
-
-  KOKKOS_INLINE_FUNCTION static bool all_finite(const CrsArrays<Scalar>& factor,
-                                                std::int64_t row) {
-    const std::int64_t end = factor.row_map(row + 1);
-    for (std::int64_t k = factor.row_map(row); k < end; ++k)
-      // An infinity less itself is a NaN, and a NaN equals nothing.
-      if (!(factor.values[k] - factor.values[k] == Scalar(0))) return false;
-    return true;
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& first) const {
-    int found;
-    if (U.values[U.row_map(row)] == Scalar(0))
-      found = factor_zero_pivot;
-    else if (!all_finite(L, row) || !all_finite(U, row))
-      found = factor_not_finite;
-    else
-      return;
-    const std::int64_t code =
-        factor_fault(row, static_cast<FactorFault>(found));
-    if (code < first) first = code;
-  }
-};
-
 /// Raises the first fault that was found, as row * num_factor_faults + fault.
 inline void raise_factor_fault(std::int64_t first) {
-  if (first == no_factor_fault) return;
+  if (first == no_fault) return;
   const std::int64_t row = first / num_factor_faults;
   const std::string in_row = " in row " + std::to_string(row);
   switch (static_cast<FactorFault>(first % num_factor_faults)) {
@@ -194,33 +163,38 @@ struct CheckInto {
   Check check;
   std::int64_t* first;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    std::int64_t found = no_factor_fault;
+    std::int64_t found = no_fault;
     check(row, found);
-    if (found != no_factor_fault) Kokkos::atomic_fetch_min(first, found);
+    if (found != no_fault) Kokkos::atomic_fetch_min(first, found);
   }
 };
+template <class Range, class Check>
+void check_into(const char* label, const Range& rows, const Check& check,
+                std::int64_t* first) {
+  Kokkos::parallel_for(label, rows, CheckInto<Check>{check, first});
+}
 
-/// A check of all rows by one team of a host, whose minimum goes to a word.
-template <class Check>
-struct CheckAllRows {
-  Check check;
-  std::int64_t rows;
-  std::int64_t* first;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {
-    std::int64_t found = no_factor_fault;
-    for (std::int64_t row = 0; row < rows; ++row) check(row, found);
-    *first = found;
-  }
-};
-
-/// Raises what FactorInputStages have found.
-template <class MemorySpace, class Scalar>
-void raise_input_fault(const CrsArrays<Scalar>& A,
-                       const std::int64_t (&found)[FactorInput::size]) {
+/// Runs the stages up to `last`, and raises what they find. Waits for `exec`.
+template <class Scalar, class ExecutionSpace, class Last>
+void run_input_stages(const ExecutionSpace& exec,
+                      WorkPool<ExecutionSpace>& pool,
+                      FactorInputStages<Scalar> stages, const Last& last,
+                      std::int64_t (&found)[FactorInput::size]) {
+  using Stages = FactorInputStages<Scalar>;
+  const CrsArrays<Scalar>& A = stages.A;
+  const auto words = pool.template view<std::int64_t>(FactorInput::size);
+  stages.found = words.data();
+  stages.lower = pool.template take<int>(A.rows());
+  FusedStages<ExecutionSpace>(exec, pool)
+      .run("Strata::IncompleteLu::check::input", stages,
+           EachStage<typename Stages::Reset>{A.rows()},
+           RowsStage<typename Stages::Check>{
+               A.rows(), static_cast<std::int64_t>(A.num_values)},
+           last);
+  copy_to_host(exec, words, found);
   if (found[FactorInput::pattern_fault] != no_fault)
-    raise_pattern_fault<MemorySpace>(found[FactorInput::pattern_fault],
-                                     A.row_map, A.entries, A.columns);
+    raise_pattern_fault<typename ExecutionSpace::memory_space>(
+        found[FactorInput::pattern_fault], A.row_map, A.entries, A.columns);
   raise_factor_fault(found[FactorInput::fault]);
 }
 
@@ -230,24 +204,30 @@ void raise_input_fault(const CrsArrays<Scalar>& A,
 template <class Scalar, class ExecutionSpace>
 void check_factor_input(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                         ZeroDiagonal zero_diagonal = ZeroDiagonal::refuse) {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Stages = FactorInputStages<Scalar>;
-  check_square_sizes<Memory>(A);
+  check_square_sizes<typename ExecutionSpace::memory_space>(A);
   const std::int64_t rows = A.rows();
   if (rows == 0) return;
   WorkPool<ExecutionSpace> pool(exec, static_cast<std::size_t>(rows) * 4);
-  const auto words = pool.template view<std::int64_t>(FactorInput::size);
-  const Stages stages{A, zero_diagonal, words.data(),
-                      pool.template take<int>(rows), nullptr};
-  FusedStages<ExecutionSpace>(exec, pool)
-      .run("Strata::IncompleteLu::check::input", stages,
-           EachStage<typename Stages::Reset>{rows},
-           RowsStage<typename Stages::Check>{
-               rows, static_cast<std::int64_t>(A.num_values)},
-           EachStage<typename Stages::Presence>{rows});
+  using Stages = FactorInputStages<Scalar>;
   std::int64_t found[FactorInput::size];
-  copy_to_host(exec, words, found);
-  raise_input_fault<Memory>(A, found);
+  run_input_stages(exec, pool, Stages{A, zero_diagonal},
+                   EachStage<typename Stages::Presence>{rows}, found);
+}
+
+/// New values have to come with as many rows as were factorised.
+/// @throws PatternMismatchError
+template <class Scalar>
+void require_same_rows(const CrsArrays<Scalar>& A, std::int64_t rows) {
+  if (A.rows() == rows) return;
+  throw PatternMismatchError(
+      "A",
+      "has " + std::to_string(A.rows()) + " rows, not " + std::to_string(rows),
+      "make a new factorisation");
+}
+[[noreturn]] inline void raise_other_pattern() {
+  throw PatternMismatchError("A",
+                             "does not have the pattern that was factorised",
+                             "make a new factorisation");
 }
 
 /// @throws IndexOverflowError

@@ -103,20 +103,6 @@ struct FindNotHermitianEntry {
   }
 };
 
-template <class Functor, class ExecutionSpace>
-std::int64_t find_first(const char* label, const ExecutionSpace& exec,
-                        std::int64_t begin, std::int64_t end,
-                        const Functor& functor) {
-  std::int64_t first = no_fault;
-  Kokkos::parallel_reduce(
-      label,
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, begin, end),
-      functor, Kokkos::Min<std::int64_t>(first));
-  exec.fence();
-  return first;
-}
-
 /// @param row  the first that `check` has found
 template <class Scalar, class ExecutionSpace>
 [[noreturn]] void raise_not_hermitian(const ExecutionSpace& exec,
@@ -133,13 +119,9 @@ template <class Scalar, class ExecutionSpace>
   const auto columns = A.entries.template fetch<Memory>(of[0], of[1]);
   const auto mirror = std::lower_bound(columns.begin(), columns.end(), row);
   const auto value = [&](std::int64_t at) {
-    using There = Kokkos::View<const Scalar, Memory,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    Scalar v;
-    Kokkos::deep_copy(v, There(A.values + at));
     std::ostringstream text;
     text.precision(std::numeric_limits<RealOf<Scalar>>::max_digits10);
-    text << v;
+    text << to_host<Memory>(A.values + at, 1)[0];
     return text.str();
   };
   const auto name = [](std::int64_t i, std::int64_t j) {
@@ -166,19 +148,6 @@ template <class Scalar, class ExecutionSpace>
       row);
 }
 
-/// @param tolerance  see IncompleteFactorizationOptions
-/// @throws NotHermitianError
-/// Cost: a binary search for each entry. A has passed check_factor_input.
-template <class Scalar, class ExecutionSpace>
-void require_hermitian(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-                       double tolerance, bool conjugates = true) {
-  if (!is_finite(tolerance)) return;
-  const FindNotHermitian<Scalar> check{A, tolerance, false, conjugates};
-  const std::int64_t row =
-      find_first("Strata::require_hermitian", exec, 0, A.rows(), check);
-  if (row != no_fault) raise_not_hermitian(exec, check, row);
-}
-
 /// Counts entries of the Hermitian matrix whose upper triangle is A's.
 template <class Scalar>
 struct CountMirrored {
@@ -190,12 +159,6 @@ struct CountMirrored {
     Kokkos::atomic_add(length + row, static_cast<int>(end - begin));
     for (std::int64_t k = begin + 1; k < end; ++k)
       Kokkos::atomic_add(length + A.entries(k), 1);
-  }
-};
-struct MirroredLength {
-  const int* length;
-  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
-    return length[row];
   }
 };
 /// Stores them: rows are sorted from the diagonal on.
@@ -252,9 +215,11 @@ class HermitianMatrix {
  public:
   using Matrix = CrsArrays<Scalar>;
 
-  /// @param tolerance  of symmetry_tolerance()
-  explicit HermitianMatrix(double tolerance, bool conjugates = true)
-      : tolerance_(tolerance), conjugates_(conjugates) {}
+  /// @throws OptionError
+  explicit HermitianMatrix(const std::optional<double>& tolerance,
+                           bool conjugates = true)
+      : tolerance_(symmetry_tolerance<Scalar>(tolerance)),
+        conjugates_(conjugates) {}
 
   /// A itself if both triangles agree exactly; otherwise one with values of its
   /// own, until the next call.
@@ -265,16 +230,19 @@ class HermitianMatrix {
   /// them if the triangles do not agree exactly. Memory: then A's values, and
   /// a pattern if A's is not symmetric.
   Matrix take(const ExecutionSpace& exec, const Matrix& A) {
-    const auto first = [&](double tolerance) {
-      return find_first(
-          "Strata::HermitianMatrix::compare", exec, 0, A.rows(),
-          FindNotHermitian<Scalar>{A, tolerance, true, conjugates_});
+    const auto finds_any = [&](double tolerance) {
+      return find_first("Strata::HermitianMatrix::compare", exec, 0, A.rows(),
+                        FindNotHermitian<Scalar>{A, tolerance, true,
+                                                 conjugates_}) != no_fault;
     };
     const bool may_be_symmetric = row_map_.extent(0) == 0;
-    if (may_be_symmetric && first(0) == no_fault) return A;
-    require_hermitian(exec, A, tolerance_, conjugates_);
-    if (may_be_symmetric &&
-        first(std::numeric_limits<double>::max()) != no_fault)
+    if (may_be_symmetric && !finds_any(0)) return A;
+    if (is_finite(tolerance_)) {
+      const std::int64_t row =
+          find_first("Strata::require_hermitian", exec, 0, A.rows(), check(A));
+      if (row != no_fault) raise_not_hermitian(exec, check(A), row);
+    }
+    if (may_be_symmetric && finds_any(std::numeric_limits<double>::max()))
       make_pattern(exec, A);
     hold(A);
     const Matrix made = mirrored(exec, A);
@@ -306,9 +274,11 @@ class HermitianMatrix {
     if (row_map_.extent(0) == 0) return A;
     return {row_map_, entries_, nullptr, entries_.extent(0), A.columns};
   }
-  bool has_own_pattern() const { return row_map_.extent(0) > 0; }
   double tolerance() const { return tolerance_; }
-  bool conjugates() const { return conjugates_; }
+  /// Finds entries that differ by more than the tolerance.
+  FindNotHermitian<Scalar> check(const Matrix& A) const {
+    return {A, tolerance_, false, conjugates_};
+  }
   std::size_t bytes() const {
     return row_map_.extent(0) * sizeof(std::int64_t) +
            entries_.extent(0) * sizeof(int) +
@@ -317,8 +287,7 @@ class HermitianMatrix {
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   using Counts = Kokkos::View<int*, Memory>;
 
   void make_pattern(const ExecutionSpace& exec, const Matrix& A) {
@@ -332,7 +301,7 @@ class HermitianMatrix {
         "Strata::HermitianMatrix::row_map", rows + 1);
     const std::int64_t stored =
         scan_row_lengths("Strata::HermitianMatrix::scan", exec, rows,
-                         MirroredLength{counts.data()}, row_map);
+                         StoredLength{counts.data()}, row_map);
     entries_ = make_unfilled<decltype(entries_)>(
         "Strata::HermitianMatrix::entries", stored);
     Kokkos::deep_copy(exec, counts, 0);

@@ -29,13 +29,8 @@ inline std::vector<int> order_of(const HostGraph& graph, FactorOrder order) {
 
 template <class Memory, class Scalar>
 std::vector<double> host_moduli(const CrsArrays<Scalar>& A, std::size_t count) {
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  std::vector<Scalar> values(count);
-  Kokkos::deep_copy(
-      Kokkos::View<Scalar*, Kokkos::HostSpace, Unmanaged>(values.data(), count),
-      Kokkos::View<const Scalar*, Memory, Unmanaged>(A.values, count));
   std::vector<double> moduli;
-  for (const Scalar& v : values)
+  for (const Scalar& v : to_host<Memory>(A.values, count))
     moduli.push_back(std::hypot(double(RealPart<Scalar>::real(v)),
                                 double(RealPart<Scalar>::imaginary(v))));
   return moduli;

@@ -61,7 +61,6 @@ class ReorderedMatrix {
     const Kokkos::Timer timer;
     check_square_matrix(exec, A);
     require_row_numbers(A.rows());
-    fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     find_transformation(A, options, how);
     if (options.scaling == FactorScaling::equilibration) {
       exponents_ = make_unfilled<Ints>("Strata::ReorderedMatrix::exponents",
@@ -92,29 +91,15 @@ class ReorderedMatrix {
     facts_.order_us = timer.seconds() * 1e6;
   }
 
-  /// With the values of the last take() or enqueue().
+  /// With the values of the last enqueue().
   const Matrix& matrix() const { return pattern_.arrays(); }
-  /// What a report says of the order, and A's entries.
+  /// What a report says of the order.
   const IncompleteFactorizationReport& facts() const { return facts_; }
   const Maps& maps() const { return maps_; }
 
-  /// Other values. The scalings in use stay until finish(). Waits for `exec`.
-  /// @throws PatternMismatchError, and what check_square_matrix throws
-  const Matrix& take(const ExecutionSpace& exec, const Matrix& A) const {
-    check_square_sizes<Memory>(A);
-    if (A.rows() != matrix().rows() ||
-        pattern_fingerprint(exec, A.row_map, A.entries) != fingerprint_) {
-      check_square_matrix(exec, A);
-      throw PatternMismatchError(
-          "A", "does not have the pattern that was factorised",
-          "make a new factorisation");
-    }
-    enqueue(exec, A.values);
-    exec.fence();
-    return matrix();
-  }
-  /// The same without a check or a wait.
-  const Scalar* enqueue(const ExecutionSpace& exec,
+  /// The matrix with other values. The scalings in use stay until finish().
+  /// Enqueues on `exec`.
+  const Matrix& enqueue(const ExecutionSpace& exec,
                         const Scalar* values) const {
     const std::int64_t rows = matrix().rows(), entries = source_.size();
     const ScaledValues<Scalar, Memory> scaled{matrix(),
@@ -138,7 +123,7 @@ class ReorderedMatrix {
     }
     for_each_row("Strata::ReorderedMatrix::values", exec, rows, entries,
                  scaled);
-    return pattern_.new_values();
+    return matrix();
   }
   /// Puts new scalings to use if `status` (null: it does) says that factors
   /// are, and makes a row at fault one of A.
@@ -154,22 +139,25 @@ class ReorderedMatrix {
   void with_rows_of(const Work& work) const {
     try {
       work();
-    } catch (const MatrixError& error) {
+    } catch (MatrixError& error) {
       // A given pattern has rows of its own.
       if (maps_.rows().place && error.row() >= 0 &&
-          error.argument().rfind("pattern", 0) != 0)
-        rethrow_as<DuplicateEntryError, MissingDiagonalError, ZeroDiagonalError,
-                   FactorizationError, NotHermitianError, IndefiniteError,
-                   PrecisionError>(
-            error, fetch_element(old_, static_cast<std::size_t>(error.row())));
+          error.argument().rfind("pattern", 0) != 0) {
+        const int row =
+            fetch_element(old_, static_cast<std::size_t>(error.row()));
+        error.restate(error.argument(),
+                      error.problem() +
+                          " of the permuted matrix, which is row " +
+                          std::to_string(row) + " of A",
+                      row);
+      }
       throw;
     }
   }
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   using Ints = Kokkos::View<int*, Memory>;
 
   /// Of rows and of columns, which are the same in a symmetric scaling.
@@ -182,12 +170,9 @@ class ReorderedMatrix {
   }
   void require_symmetric(const ExecutionSpace& exec, std::int64_t rows,
                          bool conjugates) const {
-    std::int64_t first = rows;
-    Kokkos::parallel_reduce(
-        "Strata::ReorderedMatrix::symmetric", Range(exec, 0, rows),
-        FindUnsymmetric<Scalar>{maps_.rows(), maps_.columns(), conjugates},
-        Kokkos::Min<std::int64_t>(first));
-    exec.fence();
+    const std::int64_t first = find_first(
+        "Strata::ReorderedMatrix::symmetric", exec, 0, rows,
+        FindUnsymmetric<Scalar>{maps_.rows(), maps_.columns(), conjugates});
     if (first < rows)
       throw OptionError(
           "transformation",
@@ -213,28 +198,12 @@ class ReorderedMatrix {
       facts_.level_sets_before = level_sets(A);
       facts_.level_sets_after = level_sets(matrix());
     }
-    facts_.entries = static_cast<std::int64_t>(A.num_values);
     facts_.transformation_bytes =
-        maps_.bytes() + source_.bytes() + pattern_.index_bytes() +
-        matrix().num_values * sizeof(Scalar) +
+        maps_.bytes() + source_.bytes() + pattern_.bytes() +
         sizeof(int) * (old_.extent(0) + exponents_.extent(0));
   }
 
-  template <class... Errors>
-  static void rethrow_as(const MatrixError& error, std::int64_t row) {
-    const std::string problem = error.problem() +
-                                " of the permuted matrix, which is row " +
-                                std::to_string(row) + " of A";
-    const auto as = [&](const auto* is) {
-      if (is)
-        throw std::decay_t<decltype(*is)>(error.argument(), problem,
-                                          error.remedy(), row, error.value());
-    };
-    (as(dynamic_cast<const Errors*>(&error)), ...);
-  }
-
   bool symmetric_;
-  std::uint64_t fingerprint_;  // of A
   Maps maps_;
   NewFactor<Scalar, ExecutionSpace> pattern_;  // and values
   ValueIndex<Memory> source_;                  // in A's values

@@ -27,14 +27,18 @@
 namespace Strata {
 namespace Detail {
 
-/// Makes ready for an elimination.
+/// Makes values not ready, of which there is at least one, takes the tickets
+/// back and forgets the last fault.
 template <class Scalar>
-struct ResetRecipeElimination {
-  ResetElimination<Scalar> values;
+struct ResetElimination {
+  Scalar* values;
+  unsigned* drawn;
   std::int64_t* fault;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    values(i);
-    if (i == 0) *fault = no_factor_fault;
+    NotReady<Scalar>::reset(values + i);
+    if (i > 0) return;
+    *drawn = 0;
+    *fault = no_fault;
   }
 };
 
@@ -70,8 +74,7 @@ template <class ExecutionSpace>
 class EliminationRecipe {
   using Memory = typename ExecutionSpace::memory_space;
   using Pool = WorkPool<ExecutionSpace>;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
 
  public:
   /// @param longest_upper  the most entries of a row of U
@@ -131,7 +134,7 @@ class EliminationRecipe {
         L.values, U.values};
     Kokkos::parallel_for(
         "Strata::IncompleteLu::reset", Range(exec, 0, num_values()),
-        ResetRecipeElimination<Scalar>{{work, drawn_.data()}, fault_.data()});
+        ResetElimination<Scalar>{work, drawn_.data(), fault_.data()});
     const bool any_long = long_rows_.any();
     const auto entries = static_cast<int>(shape_.most_of_row / 32);
     // Fewer registers than rows need would be too few, more leave less room for
@@ -155,15 +158,8 @@ class EliminationRecipe {
   }
 
   /// What eliminate() has found, as raise_factor_fault takes it: the first row
-  /// with a pivot of zero or a value that is not finite. Waits for `exec`.
-  std::int64_t first_fault(const ExecutionSpace& exec) const {
-    std::int64_t first = no_factor_fault;
-    copy_to_host(exec, fault_, &first);
-    return first;
-  }
-
-  /// Where eliminate() notes that, in device memory.
-  const std::int64_t* fault() const { return fault_.data(); }
+  /// with a pivot of zero or a value that is not finite.
+  const Kokkos::View<std::int64_t*, Memory>& fault() const { return fault_; }
 
   /// Of the work array of eliminate().
   std::int64_t num_values() const {
@@ -224,31 +220,29 @@ class EliminationRecipe {
                        pool.template take<char>(static_cast<std::int64_t>(
                            sort_by_key_bytes(exec, n))));
     RecipeStarts starts{};
+    starts.pattern = pattern;
     starts.num_rows = n;
+    starts.key = key;
+    starts.row = row;
     starts.pivot = pool.template take<unsigned>(n);
-    starts.group = {key, pool.template take<int>(n),
-                    pool.template take<int>(n)};
-    starts.work = {pattern, row, pool.template take<unsigned>(n + 1), n};
-    starts.word = {pattern, key, row, pool.template take<unsigned>(n)};
+    starts.group = pool.template take<int>(n);
+    starts.start = pool.template take<int>(n);
+    starts.work = pool.template take<unsigned>(n + 1);
+    starts.words = pool.template take<unsigned>(n);
     starts.totals = pool.template take<std::int64_t>(RecipeTotals::size);
-    int* const task_of = pool.template take<int>(n);
+    starts.task_of = pool.template take<int>(n);
     stages.run(label, starts, SumStage<RecipeStarts::Groups>{n},
                SumStage<RecipeStarts::Work>{n},
                SumStage<RecipeStarts::Words>{n});
     if (longest_row_ > shape_.most_of_row) {
       require(longest_row_ < RecipeTask::most_entries,
               "has a row of " + std::to_string(longest_row_) + " entries");
-      require(
-          long_rows_.find(exec, pool, pattern, key, row, n, starts.word.words),
-          too_many_searches);
+      require(long_rows_.find(exec, pool, pattern, key, row, n, starts.words),
+              too_many_searches);
       long_rows_.list(exec, pool, starts.pivot, num_values_, most_terms());
     }
-    starts.task = {key,
-                   starts.group.group,
-                   starts.group.start,
-                   long_rows_.any(),
-                   long_rows_.tasks(),
-                   task_of};
+    starts.any_long = long_rows_.any();
+    starts.long_rows = long_rows_.tasks();
     stages.run(label, starts, SumStage<RecipeStarts::Tasks>{n});
     return starts;
   }
@@ -275,20 +269,17 @@ class EliminationRecipe {
         values_of_piece_ > 0 ? most_pieces() : (tasks - 1) / of_piece + 1;
     take_memory(exec, n, tasks, pieces,
                 (words * static_cast<std::int64_t>(sizeof(Word)) + 7) / 8);
-    const FillRecipe fill{
-        {pattern, starts.work.row, starts.work.work, starts.word.words,
-         rows_.data()},
-        {starts.task, static_cast<int>(totals[RecipeTotals::groups]), n,
-         tasks_.data()},
-        pieces_.data()};
+    const FillRecipe fill{starts,
+                          static_cast<int>(totals[RecipeTotals::groups]),
+                          rows_.data(), tasks_.data(), pieces_.data()};
     stages.run(label, fill, EachStage<FillRecipe::Rows>{n},
                EachStage<FillRecipe::Pieces>{pieces});
     if (long_rows_.any())
-      long_rows_.make_tasks(exec, starts.task.task_of, tasks_.data());
+      long_rows_.make_tasks(exec, starts.task_of, tasks_.data());
     Kokkos::parallel_for(
         label, Range(exec, 0, tasks),
-        FillRecipePieces{starts.task.key, starts.work.work, tasks_.data(),
-                         pieces_.data(), static_cast<int>(tasks),
+        FillRecipePieces{starts.key, starts.work, tasks_.data(), pieces_.data(),
+                         static_cast<int>(tasks),
                          RecipeKeys::kind_bits + level_bits(), of_piece});
     using Fill = FillRecipeWords<ExecutionSpace, Word>;
     const std::int64_t teams = std::min<std::int64_t>(

@@ -4,9 +4,9 @@
 
 #include <core/device/Arithmetic.hpp>
 #include <core/device/Launch.hpp>
+#include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
-#include <kernels/factorization/numeric/EliminationArrays.hpp>
 #include <kernels/factorization/numeric/RecipeArrays.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 

@@ -4,6 +4,7 @@
 
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/RowPolicy.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 
 // Fill in a FactorizationFindings. All wait for `exec`.
@@ -27,11 +28,9 @@ template <class Scalar, class ExecutionSpace>
 void count_pivots(const ExecutionSpace& exec, const CrsArrays<Scalar>& U,
                   FactorizationFindings& found) {
   const auto count = [&](int sign, std::int64_t& sum) {
-    Kokkos::parallel_reduce(
-        "Strata::FactorFindings::inertia",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, U.rows()),
-        CountPivots<Scalar>{U, sign}, sum);
+    Kokkos::parallel_reduce("Strata::FactorFindings::inertia",
+                            RangeOf<ExecutionSpace>(exec, 0, U.rows()),
+                            CountPivots<Scalar>{U, sign}, sum);
   };
   count(1, found.positive_pivots);
   count(-1, found.negative_pivots);
@@ -60,11 +59,9 @@ void find_growth(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   if (A.rows() == 0) return;
   const auto largest = [&](const FindGrowth<Scalar>& of) {
     double most = 0;
-    Kokkos::parallel_reduce(
-        "Strata::FactorFindings::growth",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, A.rows()),
-        of, Kokkos::Max<double>(most));
+    Kokkos::parallel_reduce("Strata::FactorFindings::growth",
+                            RangeOf<ExecutionSpace>(exec, 0, A.rows()), of,
+                            Kokkos::Max<double>(most));
     exec.fence();
     return most;
   };

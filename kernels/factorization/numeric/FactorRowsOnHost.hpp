@@ -5,7 +5,7 @@
 #include <core/device/Launch.hpp>
 #include <core/matrix/IndicesAs.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/factorization/numeric/EliminationArrays.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 #include <kernels/factorization/symbolic/FactorPatterns.hpp>
 
@@ -18,45 +18,56 @@ namespace Detail {
 /// Cost: a pass over row k of U for each entry k of the lower part of a row.
 template <class Scalar>
 struct FactorRowsOnHost {
-  EliminationArrays<Scalar> arrays;
+  CrsArrays<Scalar> A;
+  NewTriangle<Scalar> L, U;
   const int *a_columns, *u_columns;  // the entries of A and U once more
   std::int64_t num_rows;
   int* places;     // by column, -1 outside of the row
   Scalar* values;  // of the row, by place
   SmallPivots<Scalar> pivots;
+  std::int64_t* fault;  // the first one, see FactorChecks
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {
+    *fault = no_fault;
     for (std::int64_t i = 0; i < num_rows; ++i) eliminate(i);
   }
 
  private:
   KOKKOS_INLINE_FUNCTION void eliminate(std::int64_t i) const {
-    const auto& A = arrays.A;
     const std::int64_t begin = A.row_map(i), end = A.row_map(i + 1);
-    const std::int64_t own_l = arrays.l_row_map(i);
-    const std::int64_t lower = arrays.l_row_map(i + 1) - own_l - 1;
+    const std::int64_t own_l = L.arrays.row_map(i);
+    const std::int64_t lower = L.arrays.row_map(i + 1) - own_l - 1;
     for (std::int64_t e = begin; e < end; ++e) {
       places[a_columns[e]] = static_cast<int>(e - begin);
       values[e - begin] = A.values[e];
     }
+    bool finite = true;
     for (std::int64_t k = 0; k < lower; ++k) {
       const int other = a_columns[begin + k];
-      std::int64_t entry = arrays.u_row_map(other);
-      const std::int64_t last = arrays.u_row_map(other + 1);
-      const Scalar factor = values[k] / arrays.u_values[entry];
+      std::int64_t entry = U.arrays.row_map(other);
+      const std::int64_t last = U.arrays.row_map(other + 1);
+      const Scalar factor = values[k] / U.values[entry];
       for (++entry; entry < last; ++entry) {
         const int place = places[u_columns[entry]];
-        if (place >= 0) values[place] -= factor * arrays.u_values[entry];
+        if (place >= 0) values[place] -= factor * U.values[entry];
       }
-      arrays.l_values[own_l + k] = factor;
+      L.values[own_l + k] = factor;
+      finite &= is_finite(factor);
     }
-    arrays.l_values[own_l + lower] = Scalar(1);
+    L.values[own_l + lower] = Scalar(1);
     if (pivots.least) values[lower] = pivots.replaced(i, values[lower]);
-    Scalar* const own_u = arrays.u_values + arrays.u_row_map(i);
-    for (std::int64_t e = lower; e < end - begin; ++e)
+    Scalar* const own_u = U.values + U.arrays.row_map(i);
+    for (std::int64_t e = lower; e < end - begin; ++e) {
       own_u[e - lower] = values[e];
+      finite &= is_finite(values[e]);
+    }
     for (std::int64_t e = begin; e < end; ++e) places[a_columns[e]] = -1;
+    if (*fault != no_fault) return;
+    if (own_u[0] == Scalar(0))
+      *fault = factor_fault(i, factor_zero_pivot);
+    else if (!finite)
+      *fault = factor_fault(i, factor_not_finite);
   }
 };
 
@@ -72,31 +83,26 @@ class HostEliminationWorkspace {
   /// Refers to the patterns' columns where these have 32 bits.
   HostEliminationWorkspace(const ExecutionSpace& exec,
                            const CrsArrays<Scalar>& A,
-                           const NewTriangle<Scalar>& U,
-                           std::int64_t longest_row)
+                           const FactorPatterns<Scalar>& patterns)
       : a_columns_(indices_as<int>(exec, A.entries)),
-        u_columns_(indices_as<int>(exec, U.arrays.entries)),
+        u_columns_(indices_as<int>(exec, patterns.U.arrays.entries)),
         places_(make_unfilled<Kokkos::View<int*, Memory>>(
             "Strata::IncompleteLu::place_of_column", A.rows())),
         values_(make_unfilled<Kokkos::View<Scalar*, Memory>>(
-            "Strata::IncompleteLu::row", longest_row)) {
+            "Strata::IncompleteLu::row", patterns.longest_row)) {
     Kokkos::deep_copy(exec, places_, -1);
   }
 
   /// Enqueues the elimination of an A with the pattern that this was made for,
   /// into the values of L and U.
+  /// @param fault  gets the first one, as raise_factor_fault takes it
   void eliminate(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                  const NewTriangle<Scalar>& L, const NewTriangle<Scalar>& U,
-                 const SmallPivots<Scalar>& pivots) const {
+                 const SmallPivots<Scalar>& pivots, std::int64_t* fault) const {
     run_alone("Strata::IncompleteLu::eliminate", exec,
-              FactorRowsOnHost<Scalar>{{A, L.arrays.row_map, U.arrays.row_map,
-                                        U.arrays.entries, L.values, U.values},
-                                       a_columns_.data(),
-                                       u_columns_.data(),
-                                       A.rows(),
-                                       places_.data(),
-                                       values_.data(),
-                                       pivots});
+              FactorRowsOnHost<Scalar>{
+                  A, L, U, a_columns_.data(), u_columns_.data(), A.rows(),
+                  places_.data(), values_.data(), pivots, fault});
   }
 
   bool exists() const { return places_.extent(0) > 0; }

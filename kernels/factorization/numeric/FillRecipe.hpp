@@ -13,45 +13,6 @@
 namespace Strata {
 namespace Detail {
 
-/// The rows' records.
-struct FillRecipeRows {
-  RecipePattern pattern;
-  const int* row;
-  const unsigned *work, *words;
-  RecipeRow* rows;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int64_t i = row[p];
-    rows[p] = {static_cast<unsigned>(pattern.a_row_map(i)),
-               static_cast<unsigned>(pattern.l_row_map(i)),
-               static_cast<unsigned>(pattern.u_row_map(i)),
-               work[p],
-               words[p],
-               static_cast<unsigned>(pattern.l_row_map(i) - i),
-               static_cast<int>(pattern.length(i)),
-               static_cast<int>(pattern.lower(i))};
-  }
-};
-
-/// Tasks of rows in registers.
-struct FillRecipeTasks {
-  TaskStarts starts;
-  int num_groups;
-  std::int64_t num_rows;
-  RecipeTask* tasks;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const int kind = RecipeShape::kind_of(starts.key[p]);
-    if (kind == 0 || !starts.begins(p)) return;
-    const int group = starts.group[p];
-    const std::int64_t end =
-        group + 1 < num_groups ? starts.start[group + 1] : num_rows;
-    const int of_task = RecipeShape::rows(kind);
-    tasks[starts.task_of[p]] = {
-        static_cast<unsigned>(p),
-        RecipeShape::shape(
-            kind, end - p < of_task ? static_cast<int>(end - p) : of_task)};
-  }
-};
-
 /// The pieces: as sorted, or of as many tasks as a team has warps.
 struct FillRecipePieces {
   const std::uint64_t* key;
@@ -78,17 +39,38 @@ struct FillRecipePieces {
   }
 };
 
-/// Rows and tasks of a plan, and pieces without tasks: a piece may have no row,
-/// if one with more values than pieces have began in the piece before.
+/// Rows of a plan, tasks of those in registers, and pieces without tasks: a
+/// piece may have no row, if one with more values than pieces have began in the
+/// piece before.
 struct FillRecipe {
-  FillRecipeRows rows;
-  FillRecipeTasks tasks;
+  RecipeStarts starts;
+  int num_groups;
+  RecipeRow* rows;
+  RecipeTask* tasks;
   RecipePiece* pieces;
 
   struct Rows {};
   KOKKOS_INLINE_FUNCTION void operator()(Rows, std::int64_t p) const {
-    rows(p);
-    tasks(p);
+    const RecipePattern& pattern = starts.pattern;
+    const std::int64_t i = starts.row[p];
+    rows[p] = {static_cast<unsigned>(pattern.a_row_map(i)),
+               static_cast<unsigned>(pattern.l_row_map(i)),
+               static_cast<unsigned>(pattern.u_row_map(i)),
+               starts.work[p],
+               starts.words[p],
+               static_cast<unsigned>(pattern.l_row_map(i) - i),
+               static_cast<int>(pattern.length(i)),
+               static_cast<int>(pattern.lower(i))};
+    const int kind = RecipeShape::kind_of(starts.key[p]);
+    if (kind == 0 || !starts.begins_task(p)) return;
+    const int group = starts.group[p];
+    const std::int64_t end =
+        group + 1 < num_groups ? starts.start[group + 1] : starts.num_rows;
+    const int of_task = RecipeShape::rows(kind);
+    tasks[starts.task_of[p]] = {
+        static_cast<unsigned>(p),
+        RecipeShape::shape(
+            kind, end - p < of_task ? static_cast<int>(end - p) : of_task)};
   }
   struct Pieces {};
   KOKKOS_INLINE_FUNCTION void operator()(Pieces, std::int64_t p) const {

@@ -282,8 +282,7 @@ struct LongRowTasks {
 template <class ExecutionSpace>
 class LongRowTerms {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
   using Pool = WorkPool<ExecutionSpace>;
 
  public:

@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_FACTORIZATION_NUMERIC_RECIPE_ARRAYS_HPP
 
 #include <core/device/Backend.hpp>
+#include <core/matrix/CrsArrays.hpp>
 #include <cstdint>
 
 namespace Strata {
@@ -127,6 +128,15 @@ struct RecipeWords {
 struct RecipePiece {
   unsigned first_task, end_task;
   unsigned first_value, end_value;  // in the work array
+};
+
+/// The arrays of a matrix and of its factors, which have the patterns of its
+/// triangles: L with its ones last in each row, U with its diagonal first.
+template <class Scalar>
+struct EliminationArrays {
+  CrsArrays<Scalar> A;
+  IndexArray l_row_map, u_row_map, u_entries;
+  Scalar *l_values, *u_values;
 };
 
 struct RecipeArrays {

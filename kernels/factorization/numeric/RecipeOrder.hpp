@@ -32,69 +32,6 @@ struct RecipeKeys {
   }
 };
 
-/// Groups of rows with equal keys: where each begins.
-struct GroupStarts {
-  const std::uint64_t* key;
-  int *group, *start;  // of a place; by group
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    const bool begins = p == 0 || key[p] != key[p - 1];
-    sum += begins;
-    if (!last) return;
-    group[p] = static_cast<int>(sum - 1);
-    if (begins) start[sum - 1] = static_cast<int>(p);
-  }
-};
-
-/// Tasks: as many rows of a group as a warp takes, and those of long rows.
-struct TaskStarts {
-  const std::uint64_t* key;
-  const int *group, *start;
-  bool any_long;
-  LongRowTasks long_rows;
-  int* task_of;  // by place: the task that begins there, or the first one
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    if (last) task_of[p] = static_cast<int>(sum);
-    if (any_long && RecipeShape::is_long(key[p]))
-      sum += long_rows(p);
-    else
-      sum += begins(p);
-  }
-  KOKKOS_INLINE_FUNCTION bool begins(std::int64_t p) const {
-    const int of_task = RecipeShape::rows(RecipeShape::kind_of(key[p]));
-    return (p - start[group[p]]) % of_task == 0;
-  }
-};
-
-/// Where the rows' values are in the work array, and their words: by place; one
-/// more at the end.
-struct WorkStarts {
-  RecipePattern pattern;
-  const int* row;
-  unsigned* work;
-  std::int64_t rows;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    if (last) work[p] = static_cast<unsigned>(sum);
-    sum += pattern.upper(row[p]);
-    if (last && p + 1 == rows) work[rows] = static_cast<unsigned>(sum);
-  }
-};
-struct WordStarts {
-  RecipePattern pattern;
-  const std::uint64_t* key;
-  const int* row;
-  unsigned* words;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t& sum,
-                                         bool last) const {
-    if (RecipeShape::is_long(key[p])) return;
-    if (last) words[p] = static_cast<unsigned>(sum);
-    sum += RecipeWords<std::uint32_t>::count(pattern.length(row[p]),
-                                             pattern.lower(row[p]));
-  }
-};
-
 /// What is counted of rows in the order of a plan, as words in device memory.
 struct RecipeTotals {
   enum : int { groups, words, tasks, size };
@@ -102,43 +39,66 @@ struct RecipeTotals {
 
 /// Where all that belongs to a row begins, by place.
 struct RecipeStarts {
-  GroupStarts group;
-  WorkStarts work;
-  WordStarts word;
-  TaskStarts task;
-  unsigned* pivot;  // by row: its pivot in the work array
-  std::int64_t* totals;
+  RecipePattern pattern;
   std::int64_t num_rows;
+  const std::uint64_t* key;
+  const int* row;
+  int *group, *start;  // of equal keys; where each begins, by group
+  unsigned* work;      // values in the work array; one more at the end
+  unsigned* pivot;     // that of a row, by row
+  unsigned* words;
+  int* task_of;  // the task that begins there, or the first one
+  bool any_long;
+  LongRowTasks long_rows;
+  std::int64_t* totals;
 
   struct Groups {};
   KOKKOS_INLINE_FUNCTION void operator()(Groups, std::int64_t p,
                                          std::int64_t& sum, bool last) const {
-    group(p, sum, last);
-    note(RecipeTotals::groups, p, sum, last);
+    const bool begins = p == 0 || key[p] != key[p - 1];
+    sum += begins;
+    if (!last) return;
+    group[p] = static_cast<int>(sum - 1);
+    if (begins) start[sum - 1] = static_cast<int>(p);
+    note(RecipeTotals::groups, p, sum);
   }
   struct Work {};
   KOKKOS_INLINE_FUNCTION void operator()(Work, std::int64_t p,
                                          std::int64_t& sum, bool last) const {
-    work(p, sum, last);
-    if (last) pivot[work.row[p]] = work.work[p];
+    if (last) pivot[row[p]] = work[p] = static_cast<unsigned>(sum);
+    sum += pattern.upper(row[p]);
+    if (last && p + 1 == num_rows) work[num_rows] = static_cast<unsigned>(sum);
   }
   struct Words {};
   KOKKOS_INLINE_FUNCTION void operator()(Words, std::int64_t p,
                                          std::int64_t& sum, bool last) const {
-    word(p, sum, last);
-    note(RecipeTotals::words, p, sum, last);
+    if (!RecipeShape::is_long(key[p])) {
+      if (last) words[p] = static_cast<unsigned>(sum);
+      sum += RecipeWords<std::uint32_t>::count(pattern.length(row[p]),
+                                               pattern.lower(row[p]));
+    }
+    if (last) note(RecipeTotals::words, p, sum);
   }
+  /// As many rows of a group as a warp takes, and those of long rows.
   struct Tasks {};
   KOKKOS_INLINE_FUNCTION void operator()(Tasks, std::int64_t p,
                                          std::int64_t& sum, bool last) const {
-    task(p, sum, last);
-    note(RecipeTotals::tasks, p, sum, last);
+    if (last) task_of[p] = static_cast<int>(sum);
+    if (any_long && RecipeShape::is_long(key[p]))
+      sum += long_rows(p);
+    else
+      sum += begins_task(p);
+    if (last) note(RecipeTotals::tasks, p, sum);
+  }
+  KOKKOS_INLINE_FUNCTION bool begins_task(std::int64_t p) const {
+    const int of_task = RecipeShape::rows(RecipeShape::kind_of(key[p]));
+    return (p - start[group[p]]) % of_task == 0;
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void note(int word_of, std::int64_t p,
-                                   std::int64_t sum, bool last) const {
-    if (last && p + 1 == num_rows) totals[word_of] = sum;
+  KOKKOS_INLINE_FUNCTION void note(int total, std::int64_t p,
+                                   std::int64_t sum) const {
+    if (p + 1 == num_rows) totals[total] = sum;
   }
 };
 

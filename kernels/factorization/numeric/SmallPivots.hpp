@@ -3,12 +3,9 @@
 #define STRATA_KERNELS_FACTORIZATION_NUMERIC_SMALL_PIVOTS_HPP
 
 #include <core/matrix/CrsArrays.hpp>
-#include <core/memory/AllocateView.hpp>
-#include <core/memory/ToDevice.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstring>
-#include <kernels/factorization/numeric/PivotReplacement.hpp>
 #include <type_traits>
 
 namespace Strata {
@@ -110,55 +107,6 @@ struct FindLeastPivots {
     least[row] = threshold * largest_of_row(A, row);
     if (row == 0) found[0] = found[1] = 0;
   }
-};
-
-/// What IncompleteFactors keeps to replace small pivots; empty where they stay.
-template <class Scalar, class ExecutionSpace>
-class PivotReplacer {
-  using Memory = typename ExecutionSpace::memory_space;
-  using Real = RealOf<Scalar>;
-
- public:
-  PivotReplacer() = default;
-  /// @param rows  at least one
-  PivotReplacer(const PivotReplacement& how, std::int64_t rows) : how_(how) {
-    if (how_.threshold == 0) return;
-    least_ = make_unfilled<decltype(least_)>(
-        "Strata::IncompleteLu::least_pivots", rows);
-    found_ = make_unfilled<decltype(found_)>(
-        "Strata::IncompleteLu::small_pivots", 2);
-  }
-
-  /// For an elimination of A, which has to follow. Enqueues on `exec`.
-  SmallPivots<Scalar> prepare(const ExecutionSpace& exec,
-                              const CrsArrays<Scalar>& A) const {
-    if (how_.threshold == 0) return {};
-    Kokkos::parallel_for(
-        "Strata::IncompleteLu::least_pivots",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, A.rows()),
-        FindLeastPivots<Scalar>{A, static_cast<Real>(how_.threshold),
-                                least_.data(), found_.data()});
-    return {least_.data(), how_.positive, found_.data(), how_.real};
-  }
-  /// By the last elimination. Waits for `exec`.
-  ReplacedPivots found(const ExecutionSpace& exec) const {
-    if (how_.threshold == 0) return {};
-    std::int64_t on_host[2];
-    copy_to_host(exec, found_, on_host);
-    ReplacedPivots found;
-    found.count = on_host[0];
-    std::memcpy(&found.largest_change, on_host + 1, sizeof(double));
-    return found;
-  }
-  std::size_t bytes() const {
-    return least_.span() * sizeof(Real) + found_.span() * sizeof(std::int64_t);
-  }
-
- private:
-  PivotReplacement how_;
-  Kokkos::View<Real*, Memory> least_;
-  Kokkos::View<std::int64_t*, Memory> found_;
 };
 
 }  // namespace Detail

@@ -100,8 +100,7 @@ class FactorMaps {
  private:
   using Places = Kokkos::View<int*, Memory>;
   using Scales = Kokkos::View<Scalar*, Memory>;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
 
   static void require_size(const char* name, std::size_t size,
                            std::int64_t rows) {
@@ -125,12 +124,9 @@ class FactorMaps {
     Kokkos::parallel_for(
         "Strata::FactorSolver::take_permutation", Range(exec, 0, rows),
         TakePermutation<Memory>{given.array, rows, made, first});
-    std::int64_t bad = rows;
-    Kokkos::parallel_reduce("Strata::FactorSolver::check_permutation",
-                            Range(exec, 0, rows),
-                            FindBadPlace<Memory>{rows, made, first},
-                            Kokkos::Min<std::int64_t>(bad));
-    exec.fence();
+    const std::int64_t bad =
+        find_first("Strata::FactorSolver::check_permutation", exec, 0, rows,
+                   FindBadPlace<Memory>{rows, made, first});
     if (bad >= rows) return made;
     const std::string row =
         given.array.text(given.array.template fetch<Memory>(bad));
@@ -156,12 +152,9 @@ class FactorMaps {
     if (rows == 0) return {};
     const auto made = make_unfilled<Scales>(
         std::string("Strata::FactorSolver::") + name, rows);
-    std::int64_t bad = rows;
-    Kokkos::parallel_reduce("Strata::FactorSolver::take_scaling",
-                            Range(exec, 0, rows),
-                            TakeScaling<Scalar, Memory>{given, made},
-                            Kokkos::Min<std::int64_t>(bad));
-    exec.fence();
+    const std::int64_t bad =
+        find_first("Strata::FactorSolver::take_scaling", exec, 0, rows,
+                   TakeScaling<Scalar, Memory>{given, made});
     if (bad >= rows) return made;
     const Scalar factor = fetch_element(made, bad);
     const std::string problem = "the factor of " + std::string(symbol) +

@@ -3,8 +3,7 @@
 #define STRATA_KERNELS_FACTORIZATION_SOLVE_FACTOR_SOLVE_OPTIONS_HPP
 
 #include <Strata_Error.hpp>
-#include <Strata_FactorPrecision.hpp>
-#include <Strata_TriangularOptions.hpp>
+#include <Strata_FactorSolverOptions.hpp>
 #include <kernels/factorization/solve/SingleFactors.hpp>
 #include <kernels/triangular/OptionChecks.hpp>
 #include <string>
@@ -12,22 +11,23 @@
 namespace Strata {
 namespace Detail {
 
-/// What solves with both factors are made for.
-struct FactorSolveOptions {
-  TriangularOptions triangular;
-  Diag lower_diag = Diag::unit, upper_diag = Diag::non_unit;
-  /// Whether apply takes the transposes, too.
-  bool transpose = false;
-  FactorPrecision precision = FactorPrecision::working;
-};
+/// Of each triangular solver.
+inline TriangularOptions triangular_options(const FactorSolverOptions& options,
+                                            bool enqueue_updates) {
+  TriangularOptions of_each{options.triangular};
+  of_each.take_triangle = options.take_triangle;
+  of_each.enqueue_updates = enqueue_updates;
+  return of_each;
+}
 
 /// @throws OptionError
 template <class Scalar, class ExecutionSpace>
-void check_factor_solve_options(const FactorSolveOptions& options) {
+void check_factor_solve_options(const FactorSolverOptions& options,
+                                bool enqueue_updates) {
   require_enumerator("lower_diag", options.lower_diag);
   require_enumerator("upper_diag", options.upper_diag);
   require_enumerator("precision", options.precision);
-  check_options(options.triangular);
+  check_options(triangular_options(options, enqueue_updates));
   if (options.precision == FactorPrecision::single &&
       !has_single_factors<Scalar, ExecutionSpace>)
     throw OptionError(

@@ -7,6 +7,7 @@
 #include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <kernels/factorization/solve/FactorMaps.hpp>
 #include <kernels/factorization/solve/FactorTriangles.hpp>
 #include <kernels/factorization/solve/FactorVectors.hpp>
 #include <kernels/factorization/solve/FactorWorkspace.hpp>
@@ -35,20 +36,25 @@ class FactorSolves {
   using Matrix = CrsArrays<Scalar>;
   using Values = Kokkos::View<Scalar*, Memory>;
   using Map = VectorMap<Scalar>;
+  using Maps = FactorMaps<Scalar, ExecutionSpace>;
 
   FactorSolves() = default;
   /// Waits for `exec`.
   /// @param options were checked, and where they ask for single precision, L
   ///                and U by check_square_matrix
-  /// @param status  of enqueued updates, where the options ask for these
+  /// @param maps    between vectors of the system, b and x, and those of the
+  ///                factors, L U v = w: rows() from b to w, columns() from x to
+  ///                v
+  /// @param status  of enqueued updates; null: there are none
   /// @param graph_of_l  see FactorTriangles
   /// @throws what the constructor of TriangularSolver throws, PrecisionError
   FactorSolves(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
-               const FactorSolveOptions& options,
+               const FactorSolverOptions& options, const Maps& maps,
                const UpdateStatus* status = nullptr,
                GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr)
       : options_(options), rows_(L.rows()), status_(status) {
     if (is_single()) require_single(exec, L, U);
+    shared_->maps = maps;
     // One allocation.
     const std::size_t of_lower = L.num_values,
                       of_both = of_lower + U.num_values;
@@ -58,19 +64,15 @@ class FactorSolves {
     lower_values_ =
         Kokkos::subview(values, make_pair(std::size_t{0}, of_lower));
     upper_values_ = Kokkos::subview(values, make_pair(of_lower, of_both));
-    if constexpr (can_be_single) {
-      if (is_single()) {
-        single_.lower_values = values_like<Single>(L);
-        single_.upper_values = values_like<Single>(U);
-        make_single_workspace();
-      }
+    if (is_single()) {
+      single_lower_ = values_like(L);
+      single_upper_ = values_like(U);
     }
-    if (!is_single()) make_workspace();
+    make_workspace();
     with_factors(
-        exec, L, U,
-        [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
-          triangles = {exec, of_lower, of_upper, options_, graph_of_l};
-          reports_ = FactorTriangleReports::of(triangles);
+        exec, L, U, [&](auto triangles, const auto& lower, const auto& upper) {
+          this->*triangles = {
+              exec, lower, upper, options_, status_ != nullptr, graph_of_l};
         });
     keep_values(exec, L, U);
   }
@@ -80,48 +82,38 @@ class FactorSolves {
   /// Waits for `exec`.
   /// @param L, U     of the sizes that the constructor has seen, and where the
   ///                 options ask for single precision, checked as there
-  /// @param prepare  is called with the reports of new solvers before they are
-  ///                 put to use
-  template <class Prepare>
+  /// @param report   gets that of new solvers, if there are such
   void take_values(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
-                   PatternIs pattern, const Prepare& prepare) {
+                   PatternIs pattern, FactorTriangleReports& report) {
     if (is_single()) require_single(exec, L, U);
     try {
       with_factors(
           exec, L, U,
-          [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
+          [&](auto triangles, const auto& lower, const auto& upper) {
             try {
               shared_->whole = false;
-              triangles.take_values(exec, of_lower, of_upper, pattern);
+              (this->*triangles).take_values(exec, lower, upper, pattern);
+              keep_values(exec, L, U);
             } catch (const ScalingError&) {
               // Other algorithms take them.
               exec.fence();
-              using Triangles = std::decay_t<decltype(triangles)>;
-              Triangles made(exec, of_lower, of_upper, options_);
-              auto reports = FactorTriangleReports::of(made);
-              prepare(reports);
+              using Triangles = std::decay_t<decltype(this->*triangles)>;
+              Triangles made(exec, lower, upper, options_, status_ != nullptr);
+              FactorTriangleReports made_report = made.reports();
+              made_report.workspace_bytes = workspace_bytes();
               const auto sharers = shared_->in_use();
               std::vector<Triangles> of_sharers;
               for (std::size_t i = 0; i < sharers.size(); ++i)
                 of_sharers.push_back(made.share_plans(exec));
-              std::vector<FactorTriangleReports> of_reports(sharers.size(),
-                                                            reports);
               // Nothing throws after this.
               keep_values(exec, L, U);
-              triangles = std::move(made);
-              reports_ = std::move(reports);
-              for (std::size_t i = 0; i < sharers.size(); ++i) {
-                sharers[i]->template triangles_of<Triangles>() =
-                    std::move(of_sharers[i]);
-                sharers[i]->reports_ = std::move(of_reports[i]);
-              }
-              shared_->whole = true;
+              this->*triangles = std::move(made);
+              report = std::move(made_report);
+              for (std::size_t i = 0; i < sharers.size(); ++i)
+                (*sharers[i]).*triangles = std::move(of_sharers[i]);
             }
+            shared_->whole = true;
           });
-      if (!shared_->whole) {
-        keep_values(exec, L, U);
-        shared_->whole = true;
-      }
     } catch (...) {
       try {
         make_whole(exec);
@@ -131,49 +123,42 @@ class FactorSolves {
       throw;
     }
   }
+  /// Between other vectors of the system, for all that share the plans.
+  void put_maps(const Maps& maps) { shared_->maps = maps; }
 
-  /// The solvers' values are about to change: where an exception comes in
-  /// between, the next apply gives them back those in use.
+  /// The solvers' values are about to change: where an exception comes before
+  /// trust_values(), the next apply gives them back those in use.
   void distrust_values() { shared_->whole = false; }
-  /// The same for solvers that take values without a wait of the host
-  /// (TriangularOptions::enqueue_updates), in working precision.
+  void trust_values() { shared_->whole = true; }
+  /// Other values, without a wait of the host, for solvers that take such
+  /// (TriangularOptions::enqueue_updates), in working precision: between
+  /// distrust_values() and trust_values(), and these have to become those in
+  /// use.
   /// @param status  where it says that values are bad, solvers give NaN; null:
   ///                they are good
-  /// @param keep    enqueues that these values become those in use: is called
-  ///                with the latter, and the statuses of the solvers
-  template <class Keep>
   void enqueue_values(const ExecutionSpace& exec, const Matrix& L,
-                      const Matrix& U, const UpdateStatus* status,
-                      const Keep& keep) {
-    distrust_values();
+                      const Matrix& U, const UpdateStatus* status) {
     triangles_.enqueue_values(exec, L, U, status);
-    keep(lower_values_, upper_values_, triangles_.statuses());
-    shared_->whole = true;
   }
+  /// Of the solvers, after these updates; see FactorTriangles.
+  auto statuses() const { return triangles_.statuses(); }
 
   /// Applies that may overlap in time with those of this object: plans and
   /// values are shared, workspaces are not. Waits for `exec`.
   std::shared_ptr<FactorSolves> share(const ExecutionSpace& exec) const {
     const auto made = std::make_shared<FactorSolves>(*this);
-    if constexpr (can_be_single) {
-      if (is_single()) {
-        made->single_.triangles = single_.triangles.share_plans(exec);
-        made->make_single_workspace();
-      }
-    }
-    if (!is_single()) {
+    if (is_single())
+      made->single_triangles_ = single_triangles_.share_plans(exec);
+    else
       made->triangles_ = triangles_.share_plans(exec);
-      made->make_workspace();
-    }
+    made->make_workspace();
     shared_->add(made);
     return made;
   }
 
-  /// x = A^-1 b, or that of a transpose, where w = L U v has the elements of
-  /// b, as `rows` maps them to w, and of x, as `columns` maps them to v.
-  /// Asynchronous; see FactorSolver::apply.
+  /// x = A^-1 b, or that of a transpose. Asynchronous; see FactorSolver::apply.
   void apply(const ExecutionSpace& exec, const StridedBlock& b,
-             const StridedBlock& x, Op op, Map rows = {}, Map columns = {}) {
+             const StridedBlock& x, Op op) {
     require_enumerator("op", op);
     if (op != Op::none && !options_.transpose)
       throw OptionError("op",
@@ -184,20 +169,18 @@ class FactorSolves {
     const std::int64_t count = x.extent[1];
     if (rows_ == 0 || count == 0) return;
     make_whole(exec);
+    Map rows = shared_->maps.rows(), columns = shared_->maps.columns();
     if (op != Op::none) std::swap(rows, columns);
     // A^H x = b is A^T conj(x) = conj(b).
     if (op == Op::conjugate_transpose)
       rows.conjugates = columns.conjugates =
           !std::is_same<RealOf<Scalar>, Scalar>::value;
     const Applied how{op != Op::none, rows, columns};
-    if constexpr (can_be_single) {
-      if (is_single())
-        return in_batches(
-            b, x, single_.workspace.columns(),
-            [&](const StridedBlock& from, const StridedBlock& to) {
-              apply_single(exec, how, from, to);
-            });
-    }
+    if (is_single())
+      return in_batches(b, x, single_workspace_.columns(),
+                        [&](const StridedBlock& from, const StridedBlock& to) {
+                          apply_single(exec, how, from, to);
+                        });
     if (count > workspace_.columns() && takes_all_at_once(how.transposed) &&
         !rows.changes() && !columns.changes()) {
       solve(triangles_, exec, how, 0, b, x);
@@ -211,16 +194,11 @@ class FactorSolves {
   }
 
   std::int64_t rows() const { return rows_; }
-  const FactorTriangleReports& reports() const { return reports_; }
-  /// Vectors between the triangles, and what goes with them.
-  std::size_t workspace_bytes() const {
-    std::size_t bytes = workspace_.bytes();
-    if constexpr (can_be_single) {
-      bytes += single_.workspace.bytes() +
-               single_.part.extent(0) * sizeof(double) +
-               single_.exponent.extent(0) * sizeof(int);
-    }
-    return bytes;
+  FactorTriangleReports reports() const {
+    FactorTriangleReports reports =
+        is_single() ? single_triangles_.reports() : triangles_.reports();
+    reports.workspace_bytes = workspace_bytes();
+    return reports;
   }
   /// Values beside those of the solvers.
   std::size_t value_bytes() const {
@@ -228,37 +206,25 @@ class FactorSolves {
         lower_values_.extent(0) + upper_values_.extent(0);
     return entries * (sizeof(Scalar) + (is_single() ? sizeof(Single) : 0));
   }
-  /// Those in use, in the order of the matrices.
+  /// Those in use, in the order of the matrices, those of U after those of L.
   const Values& lower_values() const { return lower_values_; }
   const Values& upper_values() const { return upper_values_; }
 
  private:
-  using Single = SingleOf<Scalar>;
   static constexpr bool can_be_single =
-      !std::is_same<Single, Scalar>::value &&
+      !std::is_same<SingleOf<Scalar>, Scalar>::value &&
       has_single_factors<Scalar, ExecutionSpace>;
-  template <class Element>
-  using ElementsOf = Kokkos::View<Element*, Memory>;
-  using Borrowed = Kokkos::View<const Scalar*, Memory,
-                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  /// Elsewhere what is of single precision stays empty.
+  using Single = std::conditional_t<can_be_single, SingleOf<Scalar>, Scalar>;
+  using SingleValues = Kokkos::View<Single*, Memory>;
+  using Borrowed = UnmanagedView<const Scalar, Memory>;
 
   struct Shared : Sharers<FactorSolves> {
+    Maps maps;
     /// All solvers have the values in use.
     std::atomic<bool> whole{true};
     std::mutex of_update;
   };
-
-  /// Triangular solvers of single precision, values on their way to them, and
-  /// what vectors go through.
-  struct SingleState {
-    FactorTriangles<Single, ExecutionSpace> triangles;
-    ElementsOf<Single> lower_values, upper_values;
-    FactorWorkspace<Single, ExecutionSpace> workspace;
-    ElementsOf<double> part;
-    ElementsOf<int> exponent;
-    ColumnScales scales() const { return {part.data(), exponent.data()}; }
-  };
-  struct NoSingleState {};
 
   struct Applied {
     bool transposed;
@@ -266,36 +232,30 @@ class FactorSolves {
   };
 
   void make_workspace() {
-    workspace_ = {rows_, options_.triangular.max_right_hand_sides, 1};
-  }
-  void make_single_workspace() {
-    if constexpr (can_be_single) {
-      single_.workspace = {rows_, options_.triangular.max_right_hand_sides, 2};
-      const int most = single_.workspace.columns();
-      single_.part = make_unfilled<decltype(single_.part)>(
-          "Strata::FactorSolves::largest",
-          std::int64_t{VectorTiles::most_of_column} * most);
-      single_.exponent = make_unfilled<decltype(single_.exponent)>(
-          "Strata::FactorSolves::exponent", most);
+    const int columns = options_.triangular.max_right_hand_sides;
+    if (!is_single()) {
+      workspace_ = {rows_, columns, 1};
+      return;
     }
+    single_workspace_ = {rows_, columns, 2};
+    const int most = single_workspace_.columns();
+    part_ = make_unfilled<decltype(part_)>(
+        "Strata::FactorSolves::largest",
+        std::int64_t{VectorTiles::most_of_column} * most);
+    exponent_ = make_unfilled<decltype(exponent_)>(
+        "Strata::FactorSolves::exponent", most);
   }
-  /// Those of one of both precisions.
-  template <class Triangles>
-  Triangles& triangles_of() {
-    if constexpr (std::is_same<Triangles, FactorTriangles<
-                                              Scalar, ExecutionSpace>>::value) {
-      return triangles_;
-    } else {
-      return single_.triangles;
-    }
+  /// Vectors between the triangles, and what goes with them.
+  std::size_t workspace_bytes() const {
+    return workspace_.bytes() + single_workspace_.bytes() +
+           part_.extent(0) * sizeof(double) + exponent_.extent(0) * sizeof(int);
   }
 
   bool is_single() const {
     return can_be_single && options_.precision == FactorPrecision::single;
   }
-  template <class Element>
-  static ElementsOf<Element> values_like(const Matrix& factor) {
-    return make_unfilled<ElementsOf<Element>>(
+  static SingleValues values_like(const Matrix& factor) {
+    return make_unfilled<SingleValues>(
         "Strata::FactorSolves::values",
         static_cast<std::int64_t>(factor.num_values));
   }
@@ -309,34 +269,23 @@ class FactorSolves {
       require_single_range(exec, U, {Uplo::upper, options_.upper_diag});
     });
   }
-  /// Calls work(triangles, L, U) with the solvers in use and factors of their
-  /// precision.
+  /// Calls work(triangles, L, U) with the member that has the solvers in use,
+  /// and factors of their precision.
   template <class Work>
   void with_factors(const ExecutionSpace& exec, const Matrix& L,
                     const Matrix& U, const Work& work) {
-    if constexpr (can_be_single) {
-      if (is_single()) {
-        const auto single = [&](const Matrix& factor, const auto& values) {
-          Kokkos::parallel_for(
-              "Strata::SingleFactors::round",
-              Kokkos::RangePolicy<ExecutionSpace,
-                                  Kokkos::IndexType<std::int64_t>>(
-                  exec, 0, static_cast<std::int64_t>(factor.num_values)),
-              RoundValues<Scalar>{factor.values, values.data()});
-          CrsArrays<Single> rounded;
-          rounded.row_map = factor.row_map;
-          rounded.entries = factor.entries;
-          rounded.values = values.data();
-          rounded.num_values = factor.num_values;
-          rounded.columns = factor.columns;
-          return rounded;
-        };
-        work(single_.triangles, single(L, single_.lower_values),
-             single(U, single_.upper_values));
-        return;
-      }
-    }
-    work(triangles_, L, U);
+    if (!is_single()) return work(&FactorSolves::triangles_, L, U);
+    const auto single = [&](const Matrix& factor, const SingleValues& values) {
+      Kokkos::parallel_for(
+          "Strata::SingleFactors::round",
+          RangeOf<ExecutionSpace>(exec, 0,
+                                  static_cast<std::int64_t>(factor.num_values)),
+          RoundValues<Scalar, Single>{factor.values, values.data()});
+      return CrsArrays<Single>{factor.row_map, factor.entries, values.data(),
+                               factor.num_values, factor.columns};
+    };
+    work(&FactorSolves::single_triangles_, single(L, single_lower_),
+         single(U, single_upper_));
   }
   /// They become those in use. Waits for `exec`.
   void keep_values(const ExecutionSpace& exec, const Matrix& L,
@@ -356,16 +305,15 @@ class FactorSolves {
     L.num_values = lower_values_.extent(0);
     U.values = upper_values_.data();
     U.num_values = upper_values_.extent(0);
-    if (options_.triangular.enqueue_updates) {
+    if (status_) {
       triangles_.enqueue_values(exec, L, U, status_);
       exec.fence();
       shared_->whole = true;
       return;
     }
     with_factors(
-        exec, L, U,
-        [&](auto& triangles, const auto& of_lower, const auto& of_upper) {
-          triangles.take_values(exec, of_lower, of_upper, PatternIs::known);
+        exec, L, U, [&](auto triangles, const auto& lower, const auto& upper) {
+          (this->*triangles).take_values(exec, lower, upper, PatternIs::known);
         });
     shared_->whole = true;
   }
@@ -373,12 +321,11 @@ class FactorSolves {
   /// Whether both solvers take any number of right-hand sides in the launches
   /// of one.
   bool takes_all_at_once(bool transposed) const {
-    const auto takes_all = [](const TriangularReport& report) {
-      return report.launch_right_hand_sides == 0;
+    const auto takes_all = [&](int which) {
+      const auto& solver = triangles_.solver(transposed, which);
+      return solver.report().launch_right_hand_sides == 0;
     };
-    return transposed ? takes_all(reports_.upper_transposed) &&
-                            takes_all(reports_.lower_transposed)
-                      : takes_all(reports_.lower) && takes_all(reports_.upper);
+    return takes_all(0) && takes_all(1);
   }
   template <class Work>
   static void in_batches(const StridedBlock& b, const StridedBlock& x,
@@ -394,11 +341,8 @@ class FactorSolves {
   static void solve(const Triangles& triangles, const ExecutionSpace& exec,
                     const Applied& how, int which, const StridedBlock& b,
                     const StridedBlock& x) {
-    const auto& solver = how.transposed
-                             ? (which == 0 ? triangles.upper_transposed
-                                           : triangles.lower_transposed)
-                             : (which == 0 ? triangles.lower : triangles.upper);
-    Internals::solve_checked(solver, exec, b, x);
+    Internals::solve_checked(triangles.solver(how.transposed, which), exec, b,
+                             x);
   }
 
   /// Neither triangle is solved in place, where that takes merged level sets
@@ -435,18 +379,18 @@ class FactorSolves {
   }
   void apply_single(const ExecutionSpace& exec, const Applied& how,
                     const StridedBlock& b, const StridedBlock& x) const {
-    const StridedBlock from = single_.workspace.block(0, x.extent[1], x),
-                       to = single_.workspace.block(1, x.extent[1], x);
+    const StridedBlock from = single_workspace_.block(0, x.extent[1], x),
+                       to = single_workspace_.block(1, x.extent[1], x);
+    const ColumnScales scales{part_.data(), exponent_.data()};
     const VectorTiles tiles = tiles_of(b);
     run_teams<4, VectorTiles::threads>(
         "Strata::FactorSolves::find_largest", exec, tiles.count(),
         FindLargest<Scalar>{tiles, how.before,
-                            multi_vector_ref<const Scalar>(b),
-                            single_.scales()});
-    take_in<Single>(exec, how.before, b, from, single_.scales());
-    solve(single_.triangles, exec, how, 0, from, to);
-    solve(single_.triangles, exec, how, 1, to, from);
-    bring_out<Single>(exec, how.after, from, x, single_.exponent.data());
+                            multi_vector_ref<const Scalar>(b), scales});
+    take_in<Single>(exec, how.before, b, from, scales);
+    solve(single_triangles_, exec, how, 0, from, to);
+    solve(single_triangles_, exec, how, 1, to, from);
+    bring_out<Single>(exec, how.after, from, x, exponent_.data());
   }
 
   static VectorTiles tiles_of(const StridedBlock& v) {
@@ -474,14 +418,20 @@ class FactorSolves {
                                multi_vector_ref<Scalar>(to), exponent});
   }
 
-  FactorSolveOptions options_;
+  FactorSolverOptions options_;
   std::int64_t rows_ = 0;
-  const UpdateStatus* status_ = nullptr;               // in device memory
-  FactorTriangles<Scalar, ExecutionSpace> triangles_;  // or empty
-  std::conditional_t<can_be_single, SingleState, NoSingleState> single_;
-  FactorTriangleReports reports_;
+  const UpdateStatus* status_ = nullptr;  // in device memory
   Values lower_values_, upper_values_;
+  // Of the precision of the options, the others empty: solvers, and vectors
+  // between them.
+  FactorTriangles<Scalar, ExecutionSpace> triangles_;
   FactorWorkspace<Scalar, ExecutionSpace> workspace_;
+  FactorTriangles<Single, ExecutionSpace> single_triangles_;
+  FactorWorkspace<Single, ExecutionSpace> single_workspace_;
+  // Of single precision: values on their way to solvers, and scales.
+  SingleValues single_lower_, single_upper_;
+  Kokkos::View<double*, Memory> part_;
+  Kokkos::View<int*, Memory> exponent_;
   /// Of all that share the plans.
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };

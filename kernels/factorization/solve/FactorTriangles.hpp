@@ -15,74 +15,59 @@ namespace Detail {
 /// Whether new values come with a pattern that may be another one.
 enum class PatternIs { known, checked };
 
-/// The triangular solvers with L and U. Those with the transposes are empty
-/// unless they are asked for.
+/// The triangular solvers with L and U, and if they are asked for, those with
+/// the transposes of L and U.
 template <class Scalar, class ExecutionSpace>
-struct FactorTriangles {
+class FactorTriangles {
+ public:
   using Solver = TriangularSolver<Scalar, ExecutionSpace>;
   using Matrix = CrsArrays<Scalar>;
-
-  Solver lower, upper, lower_transposed, upper_transposed;
-  bool transpose = false;
 
   FactorTriangles() = default;
   /// @param graph_of_l  which the analysis of L begins with and lets go of, if
   ///   there is one; or null
   FactorTriangles(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
-                  const FactorSolveOptions& options,
+                  const FactorSolverOptions& options, bool enqueue_updates,
                   GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr)
-      : transpose(options.transpose) {
+      : count_(options.transpose ? 4 : 2) {
     using Expect = ExpectCompiled<Solver, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
-    TriangularOptions how = options.triangular;
-    const Diag of_lower = options.lower_diag, of_upper = options.upper_diag;
-    const auto make = [&](Solver& solver, const char* name,
-                          const Matrix& factor, Uplo uplo, Diag diag,
-                          GraphWithLevels<ExecutionSpace>* known = nullptr) {
-      name_matrix_errors(name, [&] {
-        Internals::analyse(solver, exec, factor, uplo, diag, how, known);
-      });
-    };
-    make(lower, "L", L, Uplo::lower, of_lower, graph_of_l);
-    if (graph_of_l) *graph_of_l = {};
-    make(upper, "U", U, Uplo::upper, of_upper);
-    if (!transpose) return;
-    how.op = Op::transpose;
-    make(lower_transposed, "L", L, Uplo::lower, of_lower);
-    make(upper_transposed, "U", U, Uplo::upper, of_upper);
+    TriangularOptions how = triangular_options(options, enqueue_updates);
+    each(L, U, [&](int i, const Matrix& factor) {
+      const bool is_lower = i % 2 == 0;
+      if (i >= 2) how.op = Op::transpose;
+      Internals::analyse(
+          solvers_[i], exec, factor, is_lower ? Uplo::lower : Uplo::upper,
+          is_lower ? options.lower_diag : options.upper_diag, how, graph_of_l);
+      if (graph_of_l) *graph_of_l = {};
+      graph_of_l = nullptr;
+    });
+  }
+
+  /// The first (0) or the second one (1) of a solve.
+  const Solver& solver(bool transposed, int which) const {
+    return solvers_[transposed ? 3 - which : which];
   }
 
   /// Solvers with the same plans and values, and workspaces of their own. Waits
   /// for `exec`.
   FactorTriangles share_plans(const ExecutionSpace& exec) const {
     FactorTriangles made;
-    made.transpose = transpose;
-    made.lower = lower.share_plan(exec);
-    made.upper = upper.share_plan(exec);
-    if (!transpose) return made;
-    made.lower_transposed = lower_transposed.share_plan(exec);
-    made.upper_transposed = upper_transposed.share_plan(exec);
+    made.count_ = count_;
+    for (int i = 0; i < count_; ++i)
+      made.solvers_[i] = solvers_[i].share_plan(exec);
     return made;
   }
 
   /// All solvers get values of L and U. Waits for `exec`.
   void take_values(const ExecutionSpace& exec, const Matrix& L, const Matrix& U,
                    PatternIs pattern) {
-    const auto give = [&](Solver& solver, const char* name,
-                          const Matrix& factor) {
-      name_matrix_errors(name, [&] {
-        if (pattern == PatternIs::checked)
-          Internals::update(solver, exec, factor);
-        else
-          Internals::update(solver, exec, factor.values, factor.num_values);
-      });
-    };
-    give(lower, "L", L);
-    give(upper, "U", U);
-    if (transpose) {
-      give(lower_transposed, "L", L);
-      give(upper_transposed, "U", U);
-    }
+    each(L, U, [&](int i, const Matrix& factor) {
+      if (pattern == PatternIs::checked)
+        Internals::update(solvers_[i], exec, factor);
+      else
+        Internals::update(solvers_[i], exec, factor.values, factor.num_values);
+    });
     exec.fence();
   }
 
@@ -91,50 +76,42 @@ struct FactorTriangles {
   ///                they are good
   void enqueue_values(const ExecutionSpace& exec, const Matrix& L,
                       const Matrix& U, const UpdateStatus* status) {
-    const auto give = [&](Solver& solver, const Matrix& factor) {
-      Internals::enqueue_update(solver, exec, factor.values, factor.num_values,
-                                status);
-    };
-    give(lower, L);
-    give(upper, U);
-    if (!transpose) return;
-    give(lower_transposed, L);
-    give(upper_transposed, U);
+    each(L, U, [&](int i, const Matrix& factor) {
+      Internals::enqueue_update(solvers_[i], exec, factor.values,
+                                factor.num_values, status);
+    });
   }
   /// Of those updates; null of solvers that there are not.
-  std::array<const UpdateStatus*, 4> statuses() const {
-    const auto of = [](const Solver& solver) {
-      return solver.update_status().data();
-    };
-    std::array<const UpdateStatus*, 4> all{of(lower), of(upper), nullptr,
-                                           nullptr};
-    if (transpose) {
-      all[2] = of(lower_transposed);
-      all[3] = of(upper_transposed);
+  Kokkos::Array<const UpdateStatus*, 4> statuses() const {
+    Kokkos::Array<const UpdateStatus*, 4> all{};
+    for (int i = 0; i < count_; ++i)
+      all[i] = solvers_[i].update_status().data();
+    return all;
+  }
+
+  FactorTriangleReports reports() const {
+    FactorTriangleReports all;
+    TriangularReport* const of[] = {
+        &all.lower, &all.upper, &all.lower_transposed, &all.upper_transposed};
+    for (int i = 0; i < count_; ++i) {
+      *of[i] = solvers_[i].report();
+      all.plan_bytes += of[i]->plan_bytes;
     }
     return all;
   }
-};
 
-/// What is told of the triangular solvers.
-struct FactorTriangleReports {
-  TriangularReport lower, upper, lower_transposed, upper_transposed;
+ private:
+  /// Calls work(i, factor) with the factor of each solver.
+  template <class Work>
+  void each(const Matrix& L, const Matrix& U, const Work& work) const {
+    for (int i = 0; i < count_; ++i)
+      name_matrix_errors(i % 2 == 0 ? "L" : "U",
+                         [&] { work(i, i % 2 == 0 ? L : U); });
+  }
 
-  template <class Triangles>
-  static FactorTriangleReports of(const Triangles& triangles) {
-    FactorTriangleReports reports;
-    reports.lower = triangles.lower.report();
-    reports.upper = triangles.upper.report();
-    if (triangles.transpose) {
-      reports.lower_transposed = triangles.lower_transposed.report();
-      reports.upper_transposed = triangles.upper_transposed.report();
-    }
-    return reports;
-  }
-  std::size_t plan_bytes() const {
-    return lower.plan_bytes + upper.plan_bytes + lower_transposed.plan_bytes +
-           upper_transposed.plan_bytes;
-  }
+  /// Of L, of U, of their transposes.
+  std::array<Solver, 4> solvers_;
+  int count_ = 2;
 };
 
 }  // namespace Detail

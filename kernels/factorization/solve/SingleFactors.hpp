@@ -5,11 +5,12 @@
 #include <Strata_Error.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <core/matrix/CrsArrays.hpp>
+#include <core/matrix/RowPolicy.hpp>
+#include <core/memory/ToDevice.hpp>
 #include <kernels/factorization/solve/FactorVectors.hpp>
 #include <limits>
 #include <sstream>
 #include <string>
-#include <vector>
 
 // Factors of double rounded to float.
 
@@ -83,12 +84,12 @@ struct SingleRangeCheck {
   }
 };
 
-template <class Scalar>
+template <class Scalar, class Single = SingleOf<Scalar>>
 struct RoundValues {
   const Scalar* from;
-  SingleOf<Scalar>* to;
+  Single* to;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    to[k] = rounded_to<SingleOf<Scalar>>(from[k]);
+    to[k] = rounded_to<Single>(from[k]);
   }
 };
 
@@ -100,25 +101,14 @@ void require_single_range(const ExecutionSpace& exec,
                           const CrsArrays<Scalar>& A,
                           const FactorShape& shape) {
   using Memory = typename ExecutionSpace::memory_space;
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::int64_t row = none;
   const SingleRangeCheck<Scalar> check{A, shape};
-  Kokkos::parallel_reduce(
-      "Strata::SingleFactors::range",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-          exec, 0, A.rows()),
-      check, Kokkos::Min<std::int64_t>(row));
-  exec.fence();
-  if (row == none) return;
+  const std::int64_t row =
+      find_first("Strata::SingleFactors::range", exec, 0, A.rows(), check);
+  if (row == std::numeric_limits<std::int64_t>::max()) return;
   const auto begin = A.row_map.template fetch<Memory>(row),
              end = A.row_map.template fetch<Memory>(row + 1);
   const auto columns = A.entries.template fetch<Memory>(begin, end);
-  std::vector<Scalar> values(columns.size());
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  Kokkos::deep_copy(Kokkos::View<Scalar*, Kokkos::HostSpace, Unmanaged>(
-                        values.data(), values.size()),
-                    Kokkos::View<const Scalar*, Memory, Unmanaged>(
-                        A.values + begin, values.size()));
+  const auto values = to_host<Memory>(A.values + begin, columns.size());
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!check.is_out(row, columns[k], values[k])) continue;
     std::ostringstream text;

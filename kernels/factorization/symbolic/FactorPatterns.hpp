@@ -74,18 +74,10 @@ FactorPatterns<Scalar> make_factor_patterns(const ExecutionSpace& exec,
     return made;
   }
   const auto entries = static_cast<std::int64_t>(A.num_values);
-  const auto words = pool.template view<std::int64_t>(FactorInput::size);
-  const Stages stages{A, zero_diagonal, words.data(),
-                      pool.template take<int>(rows),
-                      pool.template take<std::int64_t>(rows + 1)};
-  FusedStages<ExecutionSpace>(exec, pool)
-      .run("Strata::IncompleteLu::check::input", stages,
-           EachStage<typename Stages::Reset>{rows},
-           RowsStage<typename Stages::Check>{rows, entries},
-           SumStage<typename Stages::Scan>{rows});
+  auto* const l_row_map = pool.template take<std::int64_t>(rows + 1);
   std::int64_t found[FactorInput::size];
-  copy_to_host(exec, words, found);
-  raise_input_fault<Memory>(A, found);
+  run_input_stages(exec, pool, Stages{A, zero_diagonal, l_row_map},
+                   SumStage<typename Stages::Scan>{rows}, found);
   made.longest_row = found[FactorInput::longest_row];
   made.longest_upper = found[FactorInput::longest_upper];
 
@@ -101,7 +93,7 @@ FactorPatterns<Scalar> make_factor_patterns(const ExecutionSpace& exec,
   };
   FillFactorPatterns<Scalar> fill;
   fill.A = A;
-  fill.l_row_map = stages.l_row_map;
+  fill.l_row_map = l_row_map;
   made.L =
       make(new_l, "Strata::IncompleteLu::L", found[FactorInput::lower_entries],
            fill.lower_row_map, fill.lower_entries);

@@ -4,7 +4,6 @@
 
 #include <Strata_IncompletePattern.hpp>
 #include <core/matrix/ValueIndex.hpp>
-#include <kernels/factorization/symbolic/GivenPattern.hpp>
 #include <kernels/factorization/symbolic/NewFactor.hpp>
 #include <optional>
 
@@ -44,23 +43,19 @@ class FilledMatrix {
   using Matrix = CrsArrays<Scalar>;
 
   /// @param level  of fill; 0: there is none, and nothing is kept
-  /// @param given  in its place, see check_given_pattern; or null
-  /// @throws what incomplete_pattern() and `limit`, or check_given_pattern()
-  ///   throw. Waits for `exec`.
+  /// @param given  in its place, has passed check_given_pattern; or null
+  /// @throws what incomplete_pattern() and `limit` throw. Waits for `exec`.
   FilledMatrix(const ExecutionSpace& exec, const Matrix& A, int level,
-               const FillLimit& limit, const Matrix* given = nullptr,
-               ZeroDiagonal diagonal = ZeroDiagonal::take,
-               bool is_symmetric = false) {
+               const FillLimit& limit, const Matrix* given = nullptr) {
     using Expect = ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
     static_assert(Expect::value, "");
-    if (given) check_given_pattern(exec, A, *given, diagonal, is_symmetric);
     if ((level == 0 && !given) || A.rows() == 0) return;
     filled_.emplace(A, true);
     if (given)
-      copy_given_pattern(exec, *given, *filled_);
+      copy_matrix<Scalar>(exec, "Strata::GivenPattern", *given, *filled_);
     else
-      IncompletePattern<Scalar, ExecutionSpace>().make(exec, A, level, *filled_,
-                                                       limit);
+      IncompletePattern<Scalar, ExecutionSpace>::make(exec, A, level, *filled_,
+                                                      limit);
     const Matrix& filled = filled_->arrays();
     // A may have more, which are of no row.
     const std::int64_t entries =
@@ -99,15 +94,12 @@ class FilledMatrix {
 
   std::int64_t fill_entries() const { return fill_entries_; }
   std::size_t bytes() const {
-    if (!filled_) return 0;
-    return filled_->index_bytes() +
-           filled_->arrays().num_values * sizeof(Scalar) + place_.bytes();
+    return filled_ ? filled_->bytes() + place_.bytes() : 0;
   }
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Range = RangeOf<ExecutionSpace>;
 
   std::optional<NewFactor<Scalar, ExecutionSpace>> filled_;
   ValueIndex<Memory> place_;

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <core/interface/NameMatrixErrors.hpp>
 #include <core/matrix/FindColumn.hpp>
-#include <core/matrix/IndicesAs.hpp>
-#include <core/matrix/NewMatrix.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/input/HermitianMatrix.hpp>
 #include <string>
@@ -81,25 +79,6 @@ void check_given_pattern(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
   require_row_numbers(rows);
   require_entries(exec, A, given, false);
   if (is_symmetric) require_entries(exec, given, given, true);
-}
-
-/// Copies a pattern of at least one row to `made`, with zeros as values. Waits
-/// for `exec`.
-template <class Scalar, class ExecutionSpace>
-void copy_given_pattern(const ExecutionSpace& exec,
-                        const CrsArrays<Scalar>& given,
-                        NewMatrix<Scalar>& made) {
-  using Memory = typename ExecutionSpace::memory_space;
-  const std::string label = "Strata::GivenPattern";
-  const auto stored = static_cast<std::int64_t>(given.num_values);
-  copy_indices(exec, given.row_map, made.make_row_map(label, given.rows()));
-  copy_indices(exec, given.entries, made.make_entries(label, stored));
-  Kokkos::deep_copy(
-      exec,
-      Kokkos::View<Scalar*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-          made.make_values(label, stored), given.num_values),
-      Scalar(0));
-  exec.fence();
 }
 
 }  // namespace Detail

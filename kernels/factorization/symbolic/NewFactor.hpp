@@ -10,31 +10,43 @@
 namespace Strata {
 namespace Detail {
 
-/// Memory that several arrays of indices share: an allocation takes a device
-/// longer than some launches.
+/// Whether offsets take 64 bits.
+template <class Scalar>
+bool has_wide_offsets(const CrsArrays<Scalar>& A) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  return static_cast<std::int64_t>(A.num_values) > most;
+}
+
+/// Memory for the indices of both factors of a matrix: an allocation takes a
+/// device longer than some launches.
 template <class MemorySpace>
 class SharedIndexMemory {
  public:
-  /// Bytes of an array.
-  static std::size_t bytes(std::int64_t count, bool wide) {
-    return (static_cast<std::size_t>(count) * (wide ? 8 : 4) + alignment - 1) /
-           alignment * alignment;
-  }
-  void allocate(const std::string& label, std::size_t bytes) {
-    block_ = make_unfilled<decltype(block_)>(label,
-                                             static_cast<std::int64_t>(bytes));
-    used_ = 0;
+  template <class Scalar>
+  SharedIndexMemory(const std::string& label, const CrsArrays<Scalar>& A) {
+    const auto rows = static_cast<std::size_t>(A.rows());
+    // An array for the entries of each, and a diagonal more than A's.
+    block_ = make_unfilled<decltype(block_)>(
+        label, static_cast<std::int64_t>(
+                   2 * bytes(rows + 1, has_wide_offsets(A)) +
+                   bytes(A.num_values + rows, false) + alignment));
   }
   /// Null: there is none left.
   void* take(std::int64_t count, bool wide) {
-    if (bytes(count, wide) > block_.extent(0) - used_) return nullptr;
+    const std::size_t size = bytes(static_cast<std::size_t>(count), wide);
+    if (size > block_.extent(0) - used_) return nullptr;
     void* const array = block_.data() + used_;
-    used_ += bytes(count, wide);
+    used_ += size;
     return array;
   }
 
  private:
   static constexpr std::size_t alignment = 128;
+  /// Of an array.
+  static std::size_t bytes(std::size_t count, bool wide) {
+    return (count * (wide ? 8 : 4) + alignment - 1) / alignment * alignment;
+  }
+
   Kokkos::View<char*, MemorySpace> block_;
   std::size_t used_ = 0;
 };
@@ -47,29 +59,24 @@ class NewIndices {
   ///   as long; or null
   IndexOutput make(const std::string& label, std::int64_t count, bool wide,
                    SharedIndexMemory<MemorySpace>* memory = nullptr) {
-    void* const array = memory ? memory->take(count, wide) : nullptr;
-    if (wide) return make(wide_, label, count, array);
-    return make(narrow_, label, count, array);
+    void* array = memory ? memory->take(count, wide) : nullptr;
+    if (!array) {
+      own_ = make_unfilled<decltype(own_)>(label, count * (wide ? 8 : 4));
+      array = own_.data();
+    }
+    const auto extent = static_cast<std::size_t>(count);
+    if (wide)
+      return UnmanagedView<std::int64_t, MemorySpace>(
+          static_cast<std::int64_t*>(array), extent);
+    return UnmanagedView<int, MemorySpace>(static_cast<int*>(array), extent);
   }
 
  private:
-  template <class View>
-  static IndexOutput make(View& view, const std::string& label,
-                          std::int64_t count, void* array) {
-    if (array)
-      view = View(static_cast<typename View::value_type*>(array),
-                  static_cast<std::size_t>(count));
-    else
-      view = make_unfilled<View>(label, count);
-    return view;
-  }
-
-  Kokkos::View<int*, MemorySpace> narrow_;
-  Kokkos::View<std::int64_t*, MemorySpace> wide_;
+  Kokkos::View<char*, MemorySpace> own_;
 };
 
-/// A factor of a preconditioner, square, in indices that can number what the
-/// matrix has.
+/// A factor of a preconditioner, square, with columns of 32 bits, which number
+/// all rows (see require_row_numbers), and with offsets that count the entries.
 template <class Scalar, class ExecutionSpace>
 class NewFactor final : public NewMatrix<Scalar> {
   using Memory = typename ExecutionSpace::memory_space;
@@ -79,18 +86,9 @@ class NewFactor final : public NewMatrix<Scalar> {
   /// @param memory  for a pattern without values, see NewIndices; or null
   explicit NewFactor(const CrsArrays<Scalar>& A, bool wide_offsets = false,
                      SharedIndexMemory<Memory>* memory = nullptr)
-      : memory_(memory) {
-    const auto is_wide = [](const IndexArray& array) {
-      return array.bytes_of_one() == 8;
-    };
-    constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
-    wide_ordinals_ = is_wide(A.entries);
-    wide_offsets_ = wide_offsets ||
-                    static_cast<std::int64_t>(A.num_values) > largest_int ||
-                    (wide_ordinals_ && is_wide(A.row_map));
-    constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-    this->largest_ordinal = wide_ordinals_ ? largest : largest_int;
-    this->largest_offset = largest;
+      : memory_(memory), wide_offsets_(wide_offsets || has_wide_offsets(A)) {
+    this->largest_ordinal = std::numeric_limits<int>::max();
+    this->largest_offset = std::numeric_limits<std::int64_t>::max();
   }
   IndexOutput make_row_map(const std::string& label,
                            std::int64_t rows) override {
@@ -101,12 +99,12 @@ class NewFactor final : public NewMatrix<Scalar> {
   }
   IndexOutput make_entries(const std::string& label,
                            std::int64_t entries) override {
-    const auto made = entries_.make(label, entries, wide_ordinals_, memory_);
+    const auto made = entries_.make(label, entries, false, memory_);
     arrays_.entries = made;
+    arrays_.num_values = static_cast<std::size_t>(entries);
     return made;
   }
   Scalar* make_values(const std::string& label, std::int64_t entries) override {
-    arrays_.num_values = static_cast<std::size_t>(entries);
     if (memory_) return nullptr;
     values_ = make_unfilled<decltype(values_)>(label, entries);
     arrays_.values = values_.data();
@@ -118,29 +116,19 @@ class NewFactor final : public NewMatrix<Scalar> {
     made.values = values;
     return made;
   }
-  /// What two factors of A take together, that have a diagonal each.
-  std::size_t index_bytes_of_both(const CrsArrays<Scalar>& A) const {
-    using Shared = SharedIndexMemory<Memory>;
-    const std::int64_t rows = A.rows();
-    // An array for the entries of each.
-    return 2 * Shared::bytes(rows + 1, wide_offsets_) +
-           Shared::bytes(static_cast<std::int64_t>(A.num_values) + rows,
-                         wide_ordinals_) +
-           Shared::bytes(1, false);
-  }
   /// Once it is filled in, and as long as this lives.
   const CrsArrays<Scalar>& arrays() const { return arrays_; }
   Scalar* new_values() const { return values_.data(); }
   std::size_t index_bytes() const {
-    const auto bytes = [](const IndexArray& array) {
-      return array.extent(0) * static_cast<std::size_t>(array.bytes_of_one());
-    };
-    return bytes(arrays_.row_map) + bytes(arrays_.entries);
+    return arrays_.row_map.bytes() + arrays_.entries.bytes();
+  }
+  std::size_t bytes() const {
+    return index_bytes() + values_.extent(0) * sizeof(Scalar);
   }
 
  private:
   SharedIndexMemory<Memory>* memory_;
-  bool wide_offsets_ = false, wide_ordinals_ = false;
+  bool wide_offsets_;
   NewIndices<Memory> row_map_, entries_;
   Kokkos::View<Scalar*, Memory> values_;
   CrsArrays<Scalar> arrays_;

@@ -191,8 +191,7 @@ class GrowthWorkspace {
   /// @param and_growth  not only what is found
   template <class ExecutionSpace>
   void clear(const ExecutionSpace& exec, bool and_growth) const {
-    using Bytes = Kokkos::View<unsigned char*, MemorySpace,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    using Bytes = UnmanagedView<unsigned char, MemorySpace>;
     const auto* const end =
         reinterpret_cast<unsigned char*>(and_growth ? spread() : growth());
     auto* const begin = reinterpret_cast<unsigned char*>(found_);

@@ -159,10 +159,12 @@ struct InvertTiles {
     const bool good = *at.good != 0;
     if (rank == 0) inverted(team.league_rank()) = good ? 1 : 0;
     const Scalar* const from = good ? at.c : at.l;
+    // Zeros elsewhere, as solves multiply without a look at `ancestors`.
     for (int r = rank; r < g.rows; r += size)
       for (int j = 0; j < g.width; ++j)
         inner(g.first_inner + std::int64_t{j} * g.rows + r) =
-            from[r * stride + j];
+            plan.ancestors(g.first_row + r) >> j & 1u ? from[r * stride + j]
+                                                      : Scalar(0);
   }
 };
 

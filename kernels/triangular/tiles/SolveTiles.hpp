@@ -8,6 +8,7 @@
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
+#include <core/scalar/RealPart.hpp>
 #include <kernels/triangular/sync_free/SyncFreeKernel.hpp>
 
 namespace Strata {
@@ -17,8 +18,9 @@ namespace Detail {
 ///
 /// A group of tiles gathers the products of all its outside entries at once,
 /// which takes one trip through memory however many rows it has, as lanes poll
-/// the unknowns that are missing together. Then it multiplies by the inverses
-/// of the tiles' diagonal blocks, or goes through the tiles row by row where
+/// the unknowns that are missing together. What is left of the right-hand sides
+/// goes to the team's scratch, and is multiplied by the inverses of the tiles'
+/// diagonal blocks; or the group goes through the tiles row by row where
 /// InvertTiles has kept their entries. A row takes nothing from rows of its
 /// tile that it does not depend on. Unless numbers overflow, x is finite where
 /// substitution's is; NaN may stand for an infinity, and the reverse.
@@ -28,8 +30,15 @@ namespace Detail {
 /// group that all warps share: they add up a part of the outside entries each,
 /// and the first warp finishes the rows. No ticket is drawn ahead: its group
 /// may have much to gather, and the team's own may have long to wait. Each
-/// right-hand side has tickets and buffers of its own, and those of all are
-/// handed out in turn: chains of few tiles leave room for each other.
+/// block of right-hand sides has tickets and buffers of its own, and those of
+/// all are handed out in turn: chains of few tiles leave room for each other.
+///
+/// The bits of a solution depend on `block`. If a right-hand side of a block
+/// leads to infinities, the last bits of the others may differ, too.
+///
+/// @tparam block  right-hand sides that a warp solves together: with more it
+///                reads the plan and the values less often, but each takes
+///                longer
 ///
 /// Why it can't deadlock, however few teams run at once. A ticket is drawn by a
 /// team that is already running and never suspended for good, and tickets are
@@ -37,13 +46,13 @@ namespace Detail {
 /// finished. The tickets before its own are finished, so its ticket has been
 /// drawn, or will be by a team that has finished all it had. Unknowns that it
 /// waits for are of tiles of lesser depth, which are in earlier groups of the
-/// same right-hand side, so they are final. The warps of a team meet at
+/// same right-hand sides, so they are final. The warps of a team meet at
 /// barriers between tickets, and inside of a group that they share. With one
 /// group a warp there is no barrier between its beginning and its end, so a
 /// warp may wait for another one's group, which is an earlier one. All warps of
 /// a shared group come to its barriers: each waits for nothing but earlier
 /// groups before.
-template <class Scalar, class ExecutionSpace>
+template <class Scalar, class ExecutionSpace, int block = 1>
 struct SolveTiles {
   using Memory = typename ExecutionSpace::memory_space;
   using Value = NotReady<Scalar>;
@@ -55,7 +64,8 @@ struct SolveTiles {
   static constexpr int warps = team_size / width;
   static constexpr int teams_per_multiprocessor = 1;
   /// Entries that a lane keeps in registers together.
-  static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
+  static constexpr int batch =
+      (sizeof(Scalar) > 8 ? 4 : 8) / (block > 1 ? 2 : 1);
   /// Inner numbers of a row that a lane keeps, alone, and with a group that a
   /// team shares.
   static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : 32;
@@ -69,19 +79,54 @@ struct SolveTiles {
   MultiVectorRef<Scalar> x;
   Scalar* buffers;    // 2 * num_rows for each column
   unsigned* counter;  // tickets drawn in two solves
-  int columns;        // that there are buffers for
+  int columns;        // that there are buffers for: a multiple of block
   int solved;         // of these; the others' buffers are kept in step
 
   struct Batch {
     int dependency[batch];
     Scalar value[batch];
   };
+  /// A number for each column of a block.
+  static constexpr std::size_t block_bytes = block * sizeof(Scalar);
+  struct alignas(block_bytes < 16 ? block_bytes : 16) Block {
+    Scalar of[block];
+    KOKKOS_INLINE_FUNCTION void clear() {
+      STRATA_IMPL_UNROLL
+      for (int c = 0; c < block; ++c) of[c] = Scalar(0);
+    }
+    KOKKOS_INLINE_FUNCTION void add(const Scalar& by, const Block& other) {
+      STRATA_IMPL_UNROLL
+      for (int c = 0; c < block; ++c) of[c] += by * other.of[c];
+    }
+    KOKKOS_INLINE_FUNCTION void add(const Block& other) {
+      STRATA_IMPL_UNROLL
+      for (int c = 0; c < block; ++c) of[c] += other.of[c];
+    }
+    KOKKOS_INLINE_FUNCTION bool is_not_ready() const {
+      bool any = false;
+      STRATA_IMPL_UNROLL
+      for (int c = 0; c < block; ++c) any = any || Value::is_not_ready(of[c]);
+      return any;
+    }
+    KOKKOS_INLINE_FUNCTION bool is_finite() const {
+      bool all = true;
+      STRATA_IMPL_UNROLL
+      for (int c = 0; c < block; ++c) all = all && Detail::is_finite(of[c]);
+      return all;
+    }
+  };
   /// Where a solve publishes, and what it makes not ready.
   struct Buffers {
     Scalar *current, *other;
-    int column;
+    int column;  // the first of a block
   };
-  using Partial = Scalar[warps][most_tile_rows];
+  /// What a team shares: parts of sums of a group that all warps share; and
+  /// what is left of the right-hand sides of each warp's rows, with zeros after
+  /// it.
+  struct Shared {
+    Block partial[2][warps][most_tile_rows];
+    Block rest[warps][2 * most_tile_rows];
+  };
 
   KOKKOS_INLINE_FUNCTION void load(Batch& entry, std::int64_t slot, int left,
                                    int step) const {
@@ -93,10 +138,17 @@ struct SolveTiles {
       slot += step;
     }
   }
-  KOKKOS_INLINE_FUNCTION static bool any_not_ready(const Scalar (&v)[batch]) {
+  KOKKOS_INLINE_FUNCTION static Block load(const Scalar* current, int place) {
+    Block v;
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < block; ++c)
+      v.of[c] = Value::load(current + std::int64_t{place} * block + c);
+    return v;
+  }
+  KOKKOS_INLINE_FUNCTION static bool any_not_ready(const Block (&v)[batch]) {
     bool any = false;
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) any = any || Value::is_not_ready(v[u]);
+    for (int u = 0; u < batch; ++u) any = any || v[u].is_not_ready();
     return any;
   }
   /// Waits for the unknowns of a batch and adds the products.
@@ -104,45 +156,53 @@ struct SolveTiles {
   ///                   until that is there: it has more to do before it is due
   KOKKOS_INLINE_FUNCTION static void add(const Batch& entry,
                                          const Scalar* current, int lane,
-                                         bool polls_one, Scalar& sum) {
-    Scalar v[batch];
+                                         bool polls_one, Block& sum) {
+    Block v[batch];
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u)
-      v[u] = entry.dependency[u] >= 0
-                 ? Value::load(current + entry.dependency[u])
-                 : Scalar(0);
+    for (int u = 0; u < batch; ++u) {
+      v[u].clear();
+      if (entry.dependency[u] >= 0) v[u] = load(current, entry.dependency[u]);
+    }
     for (int turn = 0; lane_any(any_not_ready(v)); ++turn) {
       if (polls_one && turn == 0) {
         int last = -1;
         STRATA_IMPL_UNROLL
         for (int u = 0; u < batch; ++u)
-          if (Value::is_not_ready(v[u]) && entry.dependency[u] > last)
+          if (v[u].is_not_ready() && entry.dependency[u] > last)
             last = entry.dependency[u];
-        wait_for(current + lane_max(static_cast<unsigned>(last + 1)) - 1, lane);
+        wait_for(current, lane_max(static_cast<unsigned>(last + 1)) - 1, lane);
       } else if (turn > eager_turns) {
         pause_while_waiting(turn);
       }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u)
-        if (Value::is_not_ready(v[u]))
-          v[u] = Value::load(current + entry.dependency[u]);
+        if (v[u].is_not_ready()) v[u] = load(current, entry.dependency[u]);
     }
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < batch; ++u) sum += entry.value[u] * v[u];
+    for (int u = 0; u < batch; ++u) sum.add(entry.value[u], v[u]);
   }
-  KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* at, int lane) {
+  KOKKOS_INLINE_FUNCTION static void wait_for(const Scalar* current, int place,
+                                              int lane) {
+    const Scalar* const at = current + std::int64_t{place} * block;
     for (int turn = 0;; ++turn) {
       const bool waits = lane == 0 && Value::is_not_ready(Value::load(at));
       if (!lane_any(waits)) break;
       if (turn > eager_turns) pause_while_waiting(turn);
     }
   }
+
   KOKKOS_INLINE_FUNCTION void publish(int place, std::int64_t row,
-                                      const Scalar& result,
+                                      const Block& result,
                                       const Buffers& to) const {
-    Value::publish(to.current + place, result);
-    x(row, to.column) = result;
-    Value::reset(to.other + place);
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < block; ++c)
+      Value::publish(to.current + std::int64_t{place} * block + c,
+                     result.of[c]);
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < block; ++c) {
+      if (to.column + c < solved) x(row, to.column + c) = result.of[c];
+      Value::reset(to.other + std::int64_t{place} * block + c);
+    }
   }
 
   /// The unknown of a lane's row, by substitution within its tile.
@@ -163,94 +223,152 @@ struct SolveTiles {
     }
     return result;
   }
+  KOKKOS_INLINE_FUNCTION static Block sum_of_parts(
+      const Block (&parts)[warps][most_tile_rows], int row) {
+    Block sum;
+    sum.clear();
+    STRATA_IMPL_UNROLL
+    for (int w = 0; w < warps; ++w) sum.add(parts[w][row]);
+    return sum;
+  }
+  /// A lane's part of the product of a tile's inverse with what is left of the
+  /// right-hand sides.
+  /// @param number  of the inverse, from column `first` on: 0 where the row
+  ///                depends on nothing
+  /// @param most    columns from 0 on that any tile of the group has
+  /// @param mine    the warp's, for what is left
+  template <int size>
+  KOKKOS_INLINE_FUNCTION static Block times_inverse(
+      const Scalar (&number)[size], int first, int most, int lane, int place,
+      unsigned ancestors, const Block& rest, Block* mine) {
+    constexpr int chunk = size < 8 ? size : 8, sums = 4 / block;
+    mine[lane] = rest;
+    lane_barrier();
+    const Block* const known = mine + lane - place + first;
+    // Several sums, as an addition waits for the one before.
+    Block sum[sums];
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < sums; ++u) sum[u].clear();
+    STRATA_IMPL_UNROLL
+    for (int begin = 0; begin < size; begin += chunk) {
+      if (block > 1 && first + begin >= most) break;
+      STRATA_IMPL_UNROLL
+      for (int u = begin; u < begin + chunk; ++u)
+        sum[u % sums].add(number[u], known[u]);
+    }
+    // As 0 times infinity is NaN. The vote is after the products, so that its
+    // latency overlaps theirs.
+    if (lane_any(!rest.is_finite())) {
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < sums; ++u) sum[u].clear();
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < size; ++u)
+        if (ancestors >> (first + u) & 1u) sum[0].add(number[u], known[u]);
+    }
+    STRATA_IMPL_UNROLL
+    for (int u = 1; u < sums; ++u) sum[0].add(sum[u]);
+    return sum[0];
+  }
 
+  /// Sums of a lane's outside entries, and of those of the lanes that share its
+  /// row.
+  /// @param entry  its first, at `slot`; of the others there are `left` - batch
+  KOKKOS_INLINE_FUNCTION Block gather(const TileGroup& g, Batch entry,
+                                      std::int64_t slot, int left, int step,
+                                      int lane, const Buffers& to) const {
+    Block sum;
+    sum.clear();
+    for (int done = batch; done < g.steps; done += batch) {
+      Batch next;
+      left -= batch;
+      slot += std::int64_t{batch} * step;
+      load(next, slot, left, step);
+      add(entry, to.current, lane, true, sum);
+      entry = next;
+    }
+    if (g.throttle >= 0) wait_for(to.current, g.throttle, lane);
+    add(entry, to.current, lane, false, sum);
+    if (g.log_lanes > 0) {
+      STRATA_IMPL_UNROLL
+      for (int c = 0; c < block; ++c)
+        sum.of[c] = lane_group_sum(sum.of[c], 1 << g.log_lanes);
+    }
+    return sum;
+  }
   /// A group of one warp, or the part of `warp` of a group that all share.
+  /// @tparam size  columns of the inverse that it reads
   /// @param begin  to be called when the loads of the plan are under way,
   ///               before any other
-  template <bool shared, int columns, class Team, class Begin>
-  KOKKOS_INLINE_FUNCTION void solve(const Team& team, const TileGroup& g,
-                                    bool has_inverse, int warp, int lane,
-                                    const Buffers& to, const Begin& begin,
-                                    Partial* partial) const {
+  template <bool shared, int size, class Team, class Begin>
+  KOKKOS_INLINE_FUNCTION void solve(const Team& team, const TileGroup& g, int k,
+                                    int warp, int lane, const Buffers& to,
+                                    const Begin& begin, Shared& scratch) const {
     const int lanes = 1 << g.log_lanes, in_use = g.rows << g.log_lanes;
     const int step = shared ? in_use * warps : in_use;
-    std::int64_t slot = g.first_slot + lane + (shared ? warp * in_use : 0);
-    int left = lane < in_use ? g.steps : 0;
+    const std::int64_t slot =
+        g.first_slot + lane + (shared ? warp * in_use : 0);
+    const int left = lane < in_use ? g.steps : 0;
     Batch entry;
     load(entry, slot, left, step);
     const bool has_row = lane < g.rows;
     const int p = g.first_row + lane;
-    const int first_column = shared ? warp * columns : 0;
+    const int first_column = shared ? warp * size : 0;
+    const int has_inverse = inverted(k);
     int place = 0;
     unsigned ancestors = 0;
     std::int64_t row = 0;
-    Scalar number[columns];
+    Scalar number[size];
     if (has_row) {
       place = plan.place_in_tile(p);
       ancestors = plan.ancestors(p);
       row = plan.row(p);
     }
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < columns; ++u) {
+    for (int u = 0; u < size; ++u) {
       const int j = first_column + u;
       number[u] = has_row && j < g.width
                       ? inner(g.first_inner + std::int64_t{j} * g.rows + lane)
                       : Scalar(0);
     }
     begin();
-    const Scalar right_hand_side = has_row ? b(row, to.column) : Scalar(0);
-    Scalar sum(0);
-    if constexpr (shared) {
-      for (int done = batch; done < g.steps; done += batch) {
-        Batch next;
-        left -= batch;
-        slot += std::int64_t{batch} * step;
-        load(next, slot, left, step);
-        add(entry, to.current, lane, true, sum);
-        entry = next;
-      }
-    }
-    if (g.throttle >= 0) wait_for(to.current + g.throttle, lane);
-    add(entry, to.current, lane, false, sum);
-    sum = lane_group_sum(sum, lanes);
-    if constexpr (shared) {
-      if (lane < in_use && lane % lanes == 0)
-        partial[0][warp][lane / lanes] = sum;
-      team.team_barrier();
-      sum = Scalar(0);
-      if (has_row) {
-        STRATA_IMPL_UNROLL
-        for (int w = 0; w < warps; ++w) sum += partial[0][w][lane];
-      }
-    } else {
-      sum = lane_read(sum, (lane << g.log_lanes) % most_tile_rows);
-    }
-    const Scalar rest = right_hand_side - sum;
-    if (!has_inverse) {
-      if (shared && warp > 0) return;
-      const Scalar result = substitute(g, lane, place, ancestors, rest);
-      if (has_row) publish(p, row, result, to);
-      return;
-    }
-    // Four sums, as an addition waits for the one before.
-    Scalar sums[4] = {Scalar(0), Scalar(0), Scalar(0), Scalar(0)};
-    const int base = lane - place + first_column;
-    ancestors >>= first_column;
+    Block rest;
     STRATA_IMPL_UNROLL
-    for (int u = 0; u < columns; ++u) {
-      const Scalar known = lane_read(rest, (base + u) % most_tile_rows);
-      if (ancestors >> u & 1u) sums[u % 4] += number[u] * known;
-    }
-    Scalar result = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    if (shared && g.width > columns) {
-      partial[1][warp][lane] = result;
+    for (int c = 0; c < block; ++c)
+      rest.of[c] =
+          has_row && to.column + c < solved ? b(row, to.column + c) : Scalar(0);
+    Block sum = gather(g, entry, slot, left, step, lane, to);
+    if constexpr (shared) {
+      if (lane < in_use && (lane & (lanes - 1)) == 0)
+        scratch.partial[0][warp][lane >> g.log_lanes] = sum;
       team.team_barrier();
-      if (warp > 0) return;
-      result = Scalar(0);
+      sum = sum_of_parts(scratch.partial[0], has_row ? lane : 0);
+    } else if (g.log_lanes > 0) {
       STRATA_IMPL_UNROLL
-      for (int w = 0; w < warps; ++w) result += partial[1][w][lane];
+      for (int c = 0; c < block; ++c)
+        sum.of[c] =
+            lane_read(sum.of[c], (lane << g.log_lanes) % most_tile_rows);
     }
-    if (has_row && (!shared || warp == 0)) publish(p, row, result, to);
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < block; ++c)
+      rest.of[c] = has_row ? rest.of[c] - sum.of[c] : Scalar(0);
+    Block result;
+    if (has_inverse == 0) {
+      if (shared && warp > 0) return;
+      STRATA_IMPL_UNROLL
+      for (int c = 0; c < block; ++c)
+        result.of[c] = substitute(g, lane, place, ancestors, rest.of[c]);
+    } else {
+      result = times_inverse(number, first_column, g.width, lane, place,
+                             ancestors, rest, scratch.rest[warp]);
+      if (shared && g.width > size) {
+        scratch.partial[1][warp][lane] = result;
+        team.team_barrier();
+        if (warp > 0) return;
+        result = sum_of_parts(scratch.partial[1], lane);
+      }
+    }
+    if (!has_row || (shared && warp > 0)) return;
+    publish(p, row, result, to);
   }
 
   /// A group by a host's thread, one row after the other.
@@ -265,7 +383,7 @@ struct SolveTiles {
         const std::int64_t slot = slot_of(g, r, e);
         const int q = plan.dependency(slot);
         if (q < 0) continue;
-        wait_for(to.current + q, 0);
+        wait_for(to.current, q, 0);
         sum += value(slot) * Value::load(to.current + q);
       }
       const std::int64_t row = plan.row(p);
@@ -280,21 +398,21 @@ struct SolveTiles {
           products += number(j) * known[r - place + j];
       result[r] = has_inverse ? products + number(place) * rest[r]
                               : (rest[r] - products) / number(place);
-      publish(p, row, result[r], to);
+      publish(p, row, Block{{result[r]}}, to);
     }
   }
 
   template <class Team, class Begin>
   KOKKOS_INLINE_FUNCTION void take(const Team& team, int ticket, int warp,
                                    int lane, const Buffers& to,
-                                   const Begin& begin, Partial* partial) const {
+                                   const Begin& begin, Shared& scratch) const {
     const int first = plan.ticket(ticket), end = plan.ticket(ticket + 1);
     if (to.column >= solved) {
       begin();
       for (int k = first + warp; k < end; k += warps) {
         const TileGroup g = plan.group(k);
-        for (int r = lane; r < g.rows; r += width)
-          Value::reset(to.other + g.first_row + r);
+        for (int r = lane; r < g.rows * block; r += width)
+          Value::reset(to.other + std::int64_t{g.first_row} * block + r);
       }
       return;
     }
@@ -307,30 +425,32 @@ struct SolveTiles {
       const int k = is_shared ? first : first + warp;
       if (k >= end) return;
       const TileGroup g = plan.group(k);
-      const bool has_inverse = inverted(k) != 0;
       constexpr int few = 8;
       if (is_shared)
-        solve<true, shared_columns>(team, g, has_inverse, warp, lane, to, begin,
-                                    partial);
+        solve<true, shared_columns>(team, g, k, warp, lane, to, begin, scratch);
       else if (g.width <= few)
-        solve<false, few>(team, g, has_inverse, warp, lane, to, begin, partial);
+        solve<false, few>(team, g, k, warp, lane, to, begin, scratch);
       else
-        solve<false, most_columns>(team, g, has_inverse, warp, lane, to, begin,
-                                   partial);
+        solve<false, most_columns>(team, g, k, warp, lane, to, begin, scratch);
     }
   }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const int rank = team.team_rank(), warp = rank / width, lane = rank % width;
-    const int tickets = (static_cast<int>(plan.ticket.extent(0)) - 1) * columns;
+    const int blocks = columns / block;
+    const int tickets = (static_cast<int>(plan.ticket.extent(0)) - 1) * blocks;
     const unsigned each = draws_of_solve(tickets, team.league_size());
     const bool draws_on = team.league_size() < tickets;
     // Two places, so that one barrier for each ticket is enough.
     STRATA_IMPL_TEAM_SHARED unsigned drawn[2];
     alignas(16) STRATA_IMPL_TEAM_SHARED typename ScalarWords<Scalar>::Word
-        words[2 * sizeof(Partial) / sizeof(typename ScalarWords<Scalar>::Word)];
-    auto* const partial = reinterpret_cast<Partial*>(words);
+        words[(width > 1 ? sizeof(Shared) : sizeof(Scalar)) /
+              sizeof(typename ScalarWords<Scalar>::Word)];
+    auto& scratch = *reinterpret_cast<Shared*>(words);
+    if constexpr (width > 1) {
+      scratch.rest[warp][most_tile_rows + lane].clear();
+    }
     for (int number = 0;; ++number) {
       if (rank == 0)
         drawn[number % 2] = fetch_increment_modulo(counter, 2 * each);
@@ -339,18 +459,19 @@ struct SolveTiles {
       const bool odd = ticket >= each;
       if (odd) ticket -= each;
       if (ticket >= static_cast<unsigned>(tickets)) break;
-      const int column = static_cast<int>(ticket % columns);
+      const int column = static_cast<int>(ticket % blocks) * block;
+      const std::int64_t half = std::int64_t{block} * plan.num_rows;
       Scalar* const of_column =
           buffers + std::int64_t{2} * column * plan.num_rows;
-      const Buffers to{of_column + (odd ? plan.num_rows : 0),
-                       of_column + (odd ? 0 : plan.num_rows), column};
+      const Buffers to{of_column + (odd ? half : 0),
+                       of_column + (odd ? 0 : half), column};
       const auto begin = [&] {
         if (number > 0) return;
         await_previous(team);
         if (!draws_on && rank == 0) release_next(team);
       };
-      take(team, static_cast<int>(ticket / columns), warp, lane, to, begin,
-           partial);
+      take(team, static_cast<int>(ticket / blocks), warp, lane, to, begin,
+           scratch);
       if (!draws_on) break;
     }
   }

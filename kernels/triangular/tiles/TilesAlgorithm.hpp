@@ -20,6 +20,10 @@ template <class Scalar, class ExecutionSpace>
 class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using Base = TriangularAlgorithm<Scalar, ExecutionSpace>;
   using Solve = SolveTiles<Scalar, ExecutionSpace>;
+  /// Right-hand sides that a warp solves together.
+  static constexpr int block = !is_gpu<ExecutionSpace> ? 1
+                               : sizeof(Scalar) > 8    ? 2
+                                                       : 4;
 
  public:
   using typename Base::Memory;
@@ -48,25 +52,41 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     one_.columns = 1;
   }
 
-  /// Makes the workspace for one right-hand side, and for up to `wanted` that
+  /// Makes the workspaces for one right-hand side, and for up to `wanted` that
   /// share a launch: as many as the plan leaves room for within `bytes`.
   /// @returns how many share a launch
   int make_workspace(const ExecutionSpace& exec, int wanted,
                      std::size_t bytes) {
-    constexpr int most = 32;
+    constexpr int most = 32, most_alone = 8;
     constexpr std::int64_t most_tickets = std::int64_t{1} << 30;
     constexpr std::size_t most_bytes = std::size_t{512} << 20;
     const std::size_t own = this->bytes();
     const std::size_t left = std::min(most_bytes, bytes - std::min(bytes, own));
+    const auto fits = [&](int columns) {
+      return buffer_bytes(columns) <= left &&
+             std::int64_t{columns} * plan_.num_rows <= most_tickets;
+    };
     int columns = is_gpu<ExecutionSpace> ? std::min(wanted, most) : 1;
-    while (columns > 1 &&
-           (buffer_bytes(columns) > left ||
-            std::int64_t{columns} * plan_.num_rows > most_tickets))
-      columns /= 2;
-    many_.columns = columns > 1 ? columns : 0;
+    while (columns > 1 && !fits(columns)) columns /= 2;
+    some_.columns = columns > 1 ? columns : 0;
+    many_.columns = 0;
+    // A block reads less, but its chain takes twice as long as that of one
+    // right-hand side: that pays if the chain isn't what takes the time, and
+    // not where tiles go row by row.
+    const bool is_busy =
+        num_tickets() * columns >= 2 * std::int64_t{most_teams_} * plan_.chain;
+    const int in_blocks = columns / block * block;
+    if (may_invert_ && is_busy && in_blocks > most_alone &&
+        fits(most_alone + in_blocks)) {
+      some_.columns = most_alone;
+      many_.columns = columns = in_blocks;
+    }
     take_workspace(exec);
     return columns;
   }
+  /// Right-hand sides that a warp solves together, of as many as share a
+  /// launch.
+  int columns_per_warp() const { return many_.columns > 0 ? block : 1; }
 
   int num_tiles() const { return plan_.num_tiles; }
   int chain() const { return plan_.chain; }
@@ -77,20 +97,18 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
              const MultiVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     if (plan_.num_rows == 0) return;
-    const std::int64_t tickets =
-        static_cast<std::int64_t>(plan_.ticket.extent(0)) - 1;
     for (std::int64_t c = 0; c < columns;) {
-      const Workspace& work =
-          columns - c > 1 && many_.columns > 1 ? many_ : one_;
+      const std::int64_t left = columns - c;
+      const bool is_many = many_.columns > 0 && left > some_.columns;
+      const Workspace& work = is_many                         ? many_
+                              : left > 1 && some_.columns > 1 ? some_
+                                                              : one_;
       const auto solved =
-          static_cast<int>(std::min<std::int64_t>(work.columns, columns - c));
-      const auto teams = static_cast<int>(
-          std::min<std::int64_t>(tickets * work.columns, most_teams_));
-      run_teams<Solve::teams_per_multiprocessor, Solve::team_size>(
-          "Strata::Triangular::solve::tiles", exec, teams,
-          Solve{plan_, value_, inner_, inverted_, b.from(c), x.from(c),
-                work.buffers.data(), work.counter.data(), work.columns,
-                solved});
+          static_cast<int>(std::min<std::int64_t>(work.columns, left));
+      if (is_many)
+        launch<block>(exec, work, solved, b.from(c), x.from(c));
+      else
+        launch<1>(exec, work, solved, b.from(c), x.from(c));
       c += solved;
     }
   }
@@ -102,7 +120,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return made;
   }
   std::size_t workspace_bytes() const override {
-    return buffer_bytes(one_.columns + many_.columns) + 2 * sizeof(unsigned);
+    return buffer_bytes(one_.columns + some_.columns + many_.columns) +
+           3 * sizeof(unsigned);
   }
 
  private:
@@ -110,23 +129,39 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     return 2 * static_cast<std::size_t>(plan_.num_rows) * columns *
            sizeof(Scalar);
   }
-  /// Of solves with one right-hand side, or with several: each counts its own.
+  /// Of solves with one right-hand side, with some, and with many, of which a
+  /// warp solves a block: each counts its own.
   struct Workspace {
     Kokkos::View<Scalar*, Memory> buffers;
     Kokkos::View<unsigned*, Memory> counter;
     int columns = 0;
   };
+  std::int64_t num_tickets() const {
+    return static_cast<std::int64_t>(plan_.ticket.extent(0)) - 1;
+  }
+  template <int of_warp>
+  void launch(const ExecutionSpace& exec, const Workspace& work, int solved,
+              const MultiVectorRef<const Scalar>& b,
+              const MultiVectorRef<Scalar>& x) const {
+    using Launched = SolveTiles<Scalar, ExecutionSpace, of_warp>;
+    const auto teams = static_cast<int>(std::min<std::int64_t>(
+        num_tickets() * (work.columns / of_warp), most_teams_));
+    run_teams<Launched::teams_per_multiprocessor, Launched::team_size>(
+        "Strata::Triangular::solve::tiles", exec, teams,
+        Launched{plan_, value_, inner_, inverted_, b, x, work.buffers.data(),
+                 work.counter.data(), work.columns, solved});
+  }
   /// As if there had been no solve.
   void take_workspace(const ExecutionSpace& exec) {
     workspace_ = make_plan_storage<Memory>(
         exec, "Strata::Tiles::workspace", [&](PlanStorage<Memory>& storage) {
-          for (Workspace* work : {&one_, &many_})
+          for (Workspace* work : {&one_, &some_, &many_})
             storage.take(work->buffers,
                          std::int64_t{2} * plan_.num_rows * work->columns);
-          for (Workspace* work : {&one_, &many_})
+          for (Workspace* work : {&one_, &some_, &many_})
             storage.take(work->counter, 1);
         });
-    for (const Workspace* work : {&one_, &many_})
+    for (const Workspace* work : {&one_, &some_, &many_})
       Kokkos::parallel_for(
           "Strata::Tiles::reset",
           RangeOf<ExecutionSpace>(
@@ -159,7 +194,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   TilePlan<Memory> plan_;
   Kokkos::View<Scalar*, Memory> value_, inner_;
   Kokkos::View<int*, Memory> inverted_;
-  Workspace one_, many_;
+  Workspace one_, some_, many_;
   typename PlanStorage<Memory>::Block workspace_;
   double longest_row_;
   bool may_invert_;

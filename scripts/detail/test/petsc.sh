@@ -145,16 +145,20 @@ say "Testing it on 1, 2 and 4 ranks"
   quietly "$logs/tests.log" ctest --output-on-failure)
 say "$(grep 'tests passed' "$logs/tests.log")"
 
-# As a user's program: by the CMake package, and by a line with pkg-config.
+# As a user's program: by the CMake package, in C and in C++ alone, and by a line with
+# pkg-config.
 say "Building and running the example against the installation"
 quietly "$logs/example-configure.log" cmake -S "$root/petsc/examples" \
   -B "$work/example-$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
 quietly "$logs/example-build.log" cmake --build "$work/example-$name"
+quietly "$logs/consumer-configure.log" cmake -S "$root/petsc/tests/consumer" \
+  -B "$work/consumer-$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+quietly "$logs/consumer-build.log" cmake --build "$work/consumer-$name"
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$petsc_dir/$arch/lib/pkgconfig quietly \
   "$logs/example-line.log" bash -c "mpicc '$root/petsc/examples/poisson.c' \
   -o '$work/example-$name/by_line' \$(pkg-config --cflags --libs petscstrata)"
-for program in poisson by_line; do
+for program in example-$name/poisson example-$name/by_line consumer-$name/consumer; do
   # shellcheck disable=SC2086
-  quietly "$logs/example-$program.log" mpiexec $mpi_flags -n 2 "$work/example-$name/$program"
+  quietly "$logs/example-${program##*/}.log" mpiexec $mpi_flags -n 2 "$work/$program"
 done
 echo "$prefix"

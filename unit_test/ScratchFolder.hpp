@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef STRATA_FUZZ_SCRATCH_FOLDER_HPP
-#define STRATA_FUZZ_SCRATCH_FOLDER_HPP
+#ifndef STRATA_SCRATCHFOLDER_HPP
+#define STRATA_SCRATCHFOLDER_HPP
 
 #include <stdlib.h>
 #include <zlib.h>
@@ -12,14 +12,13 @@
 #include <string>
 
 namespace Strata {
-namespace Fuzz {
 
 /// A folder for the files of this program.
 class ScratchFolder {
  public:
   ScratchFolder() {
     std::string pattern =
-        (std::filesystem::temp_directory_path() / "strata-fuzz-XXXXXX")
+        (std::filesystem::temp_directory_path() / "strata-test-XXXXXX")
             .string();
     if (!::mkdtemp(pattern.data()))
       throw std::runtime_error("no folder for temporary files");
@@ -32,6 +31,7 @@ class ScratchFolder {
     std::filesystem::remove_all(folder_, error);
   }
 
+  const std::filesystem::path& folder() const { return folder_; }
   std::string path() const { return (folder_ / "matrix.mtx").string(); }
   /// @return the path
   std::string write(const std::string& bytes) const {
@@ -55,7 +55,6 @@ class ScratchFolder {
   std::filesystem::path folder_;
 };
 
-}  // namespace Fuzz
 }  // namespace Strata
 
 #endif

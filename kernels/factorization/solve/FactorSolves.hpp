@@ -97,20 +97,8 @@ class FactorSolves {
             } catch (const ScalingError&) {
               // Other algorithms take them.
               exec.fence();
-              using Triangles = std::decay_t<decltype(this->*triangles)>;
-              Triangles made(exec, lower, upper, options_, status_ != nullptr);
-              FactorTriangleReports made_report = made.reports();
-              made_report.workspace_bytes = workspace_bytes();
-              const auto sharers = shared_->in_use();
-              std::vector<Triangles> of_sharers;
-              for (std::size_t i = 0; i < sharers.size(); ++i)
-                of_sharers.push_back(made.share_plans(exec));
-              // Nothing throws after this.
-              keep_values(exec, L, U);
-              this->*triangles = std::move(made);
-              report = std::move(made_report);
-              for (std::size_t i = 0; i < sharers.size(); ++i)
-                (*sharers[i]).*triangles = std::move(of_sharers[i]);
+              make_anew(exec, triangles, lower, upper, report,
+                        [&] { keep_values(exec, L, U); });
             }
             shared_->whole = true;
           });
@@ -268,6 +256,26 @@ class FactorSolves {
     name_matrix_errors("U", [&] {
       require_single_range(exec, U, {Uplo::upper, options_.upper_diag});
     });
+  }
+  /// Solvers of other algorithms, here and for all that share the plans, in
+  /// place of `triangles`; of what may throw, keep() is last.
+  template <class Triangles, class Factor, class Keep>
+  void make_anew(const ExecutionSpace& exec, Triangles FactorSolves::*triangles,
+                 const Factor& lower, const Factor& upper,
+                 FactorTriangleReports& report, const Keep& keep) {
+    Triangles made(exec, lower, upper, options_, status_ != nullptr);
+    FactorTriangleReports made_report = made.reports();
+    made_report.workspace_bytes = workspace_bytes();
+    const auto sharers = shared_->in_use();
+    std::vector<Triangles> of_sharers;
+    for (std::size_t i = 0; i < sharers.size(); ++i)
+      of_sharers.push_back(made.share_plans(exec));
+    keep();
+    // Nothing throws after this.
+    this->*triangles = std::move(made);
+    report = std::move(made_report);
+    for (std::size_t i = 0; i < sharers.size(); ++i)
+      (*sharers[i]).*triangles = std::move(of_sharers[i]);
   }
   /// Calls work(triangles, L, U) with the member that has the solvers in use,
   /// and factors of their precision.

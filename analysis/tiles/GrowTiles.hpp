@@ -46,8 +46,10 @@ inline bool wastes_slots(int rows, int longest, std::int64_t entries) {
 ///
 /// Cost: one pass over the entries, by one thread of the host.
 /// @param row_map, entries  of a DependencyGraph, in host memory
+/// @param most_rows         of a tile
 template <class RowMap, class Entries>
-Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries) {
+Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries,
+                 int most_rows = most_tile_rows) {
   Tiles t;
   t.tile_of.resize(n);
   t.place.resize(n);
@@ -79,7 +81,7 @@ Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries) {
     }
     const auto outside = static_cast<int>(end - begin) - inside;
     const bool joins =
-        tile >= 0 && one_tile && t.size[tile] < most_tile_rows &&
+        tile >= 0 && one_tile && t.size[tile] < most_rows &&
         !wastes_slots(t.size[tile] + 1, std::max(t.longest[tile], outside),
                       t.outside[tile] + outside);
     if (!joins) {
@@ -118,6 +120,7 @@ struct TileGroup {
   /// Of some tile a few depths before, or -1: warps wait for this place before
   /// they ask for their last entries.
   int throttle;
+  int run;  ///< see TileRun, or -1
 };
 
 /// The order of a plan by tiles: groups by depth.
@@ -129,6 +132,17 @@ struct TileOrder {
   std::vector<int> vertex;  ///< at each place
   std::int64_t slots = 0, inner = 0;
 };
+
+/// Makes room for a group's numbers behind those before.
+/// @param longest  outside entries of its longest row
+/// @param share    threads that add up a row
+inline void take_slots(TileOrder& order, TileGroup& g, int longest, int share) {
+  g.steps = (longest + share - 1) / share;
+  g.first_slot = order.slots;
+  g.first_inner = order.inner;
+  order.slots += std::int64_t{g.steps} * share * g.rows;
+  order.inner += std::int64_t{g.width} * g.rows;
+}
 
 /// Puts tiles of one depth, and of about one size, together in groups.
 /// @param warps       of a team
@@ -180,15 +194,11 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
     const int lanes = 1 << g.log_lanes;
     g.of_team = warps > 1 && ((longest + lanes - 1) / lanes > most_steps ||
                               g.width > most_width);
-    const int share = lanes * (g.of_team ? warps : 1);
-    g.steps = (longest + share - 1) / share;
-    g.first_slot = order.slots;
-    g.first_inner = order.inner;
-    order.slots += std::int64_t{g.steps} * share * g.rows;
-    order.inner += std::int64_t{g.width} * g.rows;
+    take_slots(order, g, longest, lanes * (g.of_team ? warps : 1));
     if (static_cast<int>(first_of_depth.size()) == depth)
       first_of_depth.push_back(row);
     g.depth = depth;
+    g.run = -1;
     g.throttle =
         depth >= throttle_depths ? first_of_depth[depth - throttle_depths] : -1;
     const auto place = static_cast<int>(order.groups.size());

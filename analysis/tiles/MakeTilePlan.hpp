@@ -3,7 +3,7 @@
 #define STRATA_ANALYSIS_TILES_MAKE_TILE_PLAN_HPP
 
 #include <Strata_DependencyGraph.hpp>
-#include <analysis/tiles/GrowTiles.hpp>
+#include <analysis/tiles/JoinTiles.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/PlanStorage.hpp>
@@ -15,12 +15,16 @@ namespace Detail {
 /// A matrix as SolveTiles reads it: rows at places, in groups of tiles.
 template <class MemorySpace>
 struct TilePlan {
-  int num_rows = 0, num_tiles = 0, chain = 0;
+  int num_rows = 0, num_tiles = 0, chain = 0, num_runs = 0;
   std::int64_t num_slots = 0, num_inner = 0;
   typename PlanStorage<MemorySpace>::Block storage;
 
   Kokkos::View<TileGroup*, MemorySpace> group;
   Kokkos::View<int*, MemorySpace> ticket;  // see TileOrder, and the end
+  // If there are runs, a ticket is of these; and each one's unknowns.
+  Kokkos::View<TileRun*, MemorySpace> run;
+  Kokkos::View<int*, MemorySpace> unknown;
+  std::int64_t num_weights = 0;
   // Of each place: the row of the matrix; the place in its tile; the places of
   // its tile that it depends on; where its inner entries begin, and the end.
   Kokkos::View<unsigned*, MemorySpace> row;
@@ -40,7 +44,8 @@ struct TilePlan {
 
   std::size_t bytes() const {
     return group.extent(0) * sizeof(TileGroup) +
-           (ticket.extent(0) + ancestors.extent(0) + dependency.extent(0)) * 4 +
+           run.extent(0) * sizeof(TileRun) +
+           (unknown.extent(0) + ticket.extent(0) + ancestors.extent(0) + dependency.extent(0)) * 4 +
            place_in_tile.extent(0) + inner_place.extent(0) +
            inner_map.extent(0) * 8 + value_index.bytes() +
            inner_value_index.bytes();
@@ -110,6 +115,15 @@ struct FillTileRows {
   }
 };
 
+/// What a plan of tiles is made for.
+struct TileTeams {
+  int warps;       ///< of a team
+  int most_steps;  ///< of a warp: see order_tiles
+  int most_width;  ///< likewise, and of a tile of a run
+  /// At most; 1: there are no runs, 0: as many as pay.
+  int tiles_of_run;
+};
+
 /// Cost: a copy of the graph's pattern to the host and a pass over it there,
 /// then two passes on the device. Waits for `exec`.
 /// @param take  also takes what a solver keeps with the plan: take(storage,
@@ -118,16 +132,37 @@ template <class ExecutionSpace, class Take>
 TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    std::int64_t num_values, int warps, int most_steps, int most_width,
-    const Take& take) {
+    std::int64_t num_values, const TileTeams& teams, const Take& take) {
   using Memory = typename ExecutionSpace::memory_space;
   const int n = graph.num_vertices;
   exec.fence();
   const Kokkos::HostSpace host;
   const auto row_map = Kokkos::create_mirror_view_and_copy(host, graph.row_map);
   const auto entries = Kokkos::create_mirror_view_and_copy(host, graph.entries);
-  const Tiles tiles = grow_tiles(n, row_map, entries);
-  const TileOrder order = order_tiles(tiles, warps, most_steps, most_width);
+  Tiles tiles = grow_tiles(n, row_map, entries);
+  RunOrder of_runs;
+  int chain = tiles.depths;
+  const int wanted =
+      teams.tiles_of_run > 0 ? teams.tiles_of_run : tiles_of_run(tiles);
+  if (wanted > 1) {
+    Tiles joined = teams.most_width < most_tile_rows
+                       ? grow_tiles(n, row_map, entries, teams.most_width)
+                       : tiles;
+    const TileRuns runs =
+        join_tiles(joined, row_map, entries, wanted, most_run_unknowns);
+    const bool pays =
+        teams.tiles_of_run > 0 || 5 * runs.depths <= 2 * tiles.depths;
+    if (runs.count() > 0 && pays) {
+      of_runs = order_runs(joined, runs, teams.warps);
+      chain = runs.depths;
+      tiles = std::move(joined);
+    }
+  }
+  const bool has_runs = !of_runs.runs.empty();
+  const TileOrder order = has_runs ? of_runs.order
+                                   : order_tiles(tiles, teams.warps,
+                                                 teams.most_steps,
+                                                 teams.most_width);
   std::vector<int> place_of(n), group_of(n);
   std::vector<unsigned char> place_in_tile(n);
   std::vector<unsigned> ancestors(n);
@@ -143,11 +178,15 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     inner_map[p + 1] =
         inner_map[p] + row_map(v + 1) - row_map(v) - tiles.outside_of[v];
   }
+  for (int& u : of_runs.unknowns)
+    if (u >= 0) u = place_of[u];
 
   TilePlan<Memory> plan;
   plan.num_rows = n;
+  plan.num_runs = static_cast<int>(of_runs.runs.size());
+  plan.num_weights = of_runs.weights;
   plan.num_tiles = tiles.count();
-  plan.chain = tiles.depths;
+  plan.chain = chain;
   plan.num_slots = order.slots;
   plan.num_inner = order.inner;
   plan.storage = make_plan_storage<Memory>(
@@ -155,12 +194,15 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
         const auto groups = static_cast<std::int64_t>(order.groups.size());
         take(storage, plan);
         storage.take(plan.group, groups);
+        storage.take(plan.run, plan.num_runs);
         storage.take(plan.inner_map, std::int64_t{n} + 1);
         storage.take(plan.diagonal_value_index, n, num_values);
         storage.take(plan.value_index, order.slots, num_values);
         storage.take(plan.inner_value_index, inner_map[n], num_values);
         storage.take(plan.ticket,
                      static_cast<std::int64_t>(order.tickets.size()));
+        storage.take(plan.unknown,
+                     static_cast<std::int64_t>(of_runs.unknowns.size()));
         storage.take(plan.row, n);
         storage.take(plan.ancestors, n);
         storage.take(plan.dependency, order.slots);
@@ -174,6 +216,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
                           from.data(), from.size()));
   };
   copy(plan.group, order.groups);
+  copy(plan.run, of_runs.runs);
+  copy(plan.unknown, of_runs.unknowns);
   copy(plan.ticket, order.tickets);
   copy(plan.place_in_tile, place_in_tile);
   copy(plan.ancestors, ancestors);
@@ -184,7 +228,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
           plan, graph,
           to_device<int, Memory>("Strata::Tiles::vertex", order.vertex),
           to_device<int, Memory>("Strata::Tiles::place_of", place_of),
-          to_device<int, Memory>("Strata::Tiles::group_of", group_of), warps});
+          to_device<int, Memory>("Strata::Tiles::group_of", group_of),
+          teams.warps});
   exec.fence();
   return plan;
 }

@@ -26,9 +26,9 @@ struct Device {
 
 /// The team of a kernel, in one of its threads.
 struct TeamOfDevice {
-  int rank, threads;
+  int rank, threads, team = 0;
   int league_size() const { return 1; }
-  int league_rank() const { return 0; }
+  int league_rank() const { return team; }
   int team_rank() const { return rank; }
   int team_size() const { return threads; }
   void team_barrier() const { Team::current()->barrier(); }

@@ -48,22 +48,46 @@ class System {
   /// Solves with `columns` right-hand sides three times and compares; in the
   /// last ones an infinity stands in some row.
   /// @tparam block  see SolveTiles
-  template <int block = 1>
-  void check(int columns, bool may_invert) {
-    using Solve = Detail::SolveTiles<Scalar, Emulation::Device, block>;
+  /// @param tiles_of_run  see TileTeams
+  template <int block = 1, bool has_runs = false>
+  void check(int columns, bool may_invert, int tiles_of_run = 1) {
+    using Solve =
+        Detail::SolveTiles<Scalar, Emulation::Device, block, has_runs>;
     using Invert = Detail::InvertTiles<Scalar, Memory>;
     const Host exec;
     const int n = graph_.num_vertices;
-    Kokkos::View<Scalar*, Memory> value, inner;
+    Kokkos::View<Scalar*, Memory> value, inner, weight;
     const auto plan = Detail::make_tile_plan(
-        exec, graph_, std::int64_t(values_.size()), Solve::warps, Solve::batch,
-        Solve::most_columns, [&](auto& storage, const auto& of) {
+        exec, graph_, std::int64_t(values_.size()),
+        Detail::TileTeams{Solve::warps, Solve::batch, Solve::most_columns,
+                          tiles_of_run},
+        [&](auto& storage, const auto& of) {
           storage.take(value, of.num_slots);
           storage.take(inner, of.num_inner);
+          storage.take(weight, of.num_weights);
         });
+    if (has_runs && plan.run.extent(0) == 0) return;
     Detail::gather_values(exec, plan.value_index,
                           static_cast<const Scalar*>(values_.data()), value,
                           false);
+    const Kokkos::View<double*, Memory> growth("growth", plan.run.extent(0)),
+        sum("sum", n);
+    using Weights = Detail::MakeWeights<Scalar, Memory>;
+    const Weights weights{plan,
+                          value,
+                          {values_.data(), false},
+                          weight,
+                          sum,
+                          growth,
+                          longest_,
+                          nullptr};
+    for (int r = 0; r < int(plan.run.extent(0)); ++r)
+      Emulation::Team::run(
+          Weights::threads,
+          [&](int rank) {
+            weights(Emulation::TeamOfDevice{rank, Weights::threads, r});
+          },
+          unsigned(random_()));
     const Kokkos::View<int*, Memory> inverted("inverted", plan.group.extent(0));
     Detail::run_teams<4, Invert::threads>("Strata::Test::invert", exec,
                                           int(plan.group.extent(0)),
@@ -73,6 +97,7 @@ class System {
                                                  {values_.data(), false},
                                                  !may_invert,
                                                  longest_,
+                                                 growth,
                                                  nullptr},
                                           Invert::scratch_bytes);
     const int in_buffers = (columns + block - 1) / block * block;
@@ -96,7 +121,9 @@ class System {
                         buffers.data(),
                         counter.data(),
                         in_buffers,
-                        columns};
+                        columns,
+                        weight,
+                        growth};
       Emulation::Team::run(
           Solve::team_size,
           [&](int rank) {
@@ -212,6 +239,16 @@ TYPED_TEST(TilesOnLanes, SolvesBlocksOfRightHandSides) {
     system.template check<block>(2 * block, true);
     system.template check<block>(2 * block - 1, false);
   }
+}
+
+TYPED_TEST(TilesOnLanes, SolvesRuns) {
+  for (const auto& [name, graph] : graphs(5))
+    for (const double size : {0.4, 0.9, 1.4}) {
+      SCOPED_TRACE(name + ", size " + std::to_string(size));
+      System<TypeParam> system(graph, 5, size);
+      system.template check<1, true>(1, true, 3);
+      system.template check<1, true>(2, true, 5);
+    }
 }
 
 /// Values that grow, so that some tiles are inverted and others are not.

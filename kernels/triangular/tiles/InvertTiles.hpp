@@ -10,6 +10,13 @@
 namespace Strata {
 namespace Detail {
 
+/// Whether `made`, which comes from a number that is not 0, is too small to
+/// have all its digits.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION bool is_lost(const Scalar& from, const Scalar& made) {
+  return one_norm(made) < SpreadSums<Scalar>::tiny && one_norm(from) > 0;
+}
+
 /// Inverts the diagonal blocks of tiles, a team each group: what a solve
 /// multiplies with instead of going through a tile row by row. If an inverse
 /// would cost accuracy, the group keeps its entries, and solves go row by row.
@@ -26,7 +33,8 @@ namespace Detail {
 ///     t_i (|L| |C| |L| e)_i <= limit m (|L| e)_i
 ///
 /// where e is the vector of ones and m the longest row of the matrix, and if no
-/// product of C underflows.
+/// product of C underflows. In a run that has weights, what stands for x grows
+/// by up to MakeWeights' factor, and with it the sum on the left.
 template <class Scalar, class MemorySpace>
 struct InvertTiles {
   TilePlan<MemorySpace> plan;
@@ -36,11 +44,12 @@ struct InvertTiles {
   /// Whether all groups are left as they are: no rounding error may grow.
   bool keep_all;
   double longest_row;
+  Kokkos::View<const double*, MemorySpace> growth;  // of each run
   /// A word in device memory: if it is not 0, the values are not to be used.
   const int* invalid_flag;
 
   /// Of 100, what the sums of outside entries leave.
-  static constexpr double limit = 98;
+  static constexpr double limit = 98, limit_in_run = 60;
   static constexpr int threads = 32, stride = most_tile_rows + 1;
   static constexpr std::size_t scratch_bytes =
       std::size_t{2} * most_tile_rows * stride * sizeof(Scalar) + 16 +
@@ -85,11 +94,6 @@ struct InvertTiles {
     l[own] = is_invalid() ? not_a_number<Scalar>()
                           : values.or_one(plan.diagonal_value_index(p));
     at.sum[r] = sum + one_norm(l[own]);
-  }
-  /// Whether a number has become too small, made from one that is not 0.
-  KOKKOS_INLINE_FUNCTION static bool is_lost(const Scalar& from,
-                                             const Scalar& made) {
-    return one_norm(made) < SpreadSums<Scalar>::tiny && one_norm(from) > 0;
   }
   /// a b, and a note if it underflows.
   KOKKOS_INLINE_FUNCTION static Scalar kept(const Scalar& a, const Scalar& b,
@@ -150,8 +154,10 @@ struct InvertTiles {
         const int p = g.first_row + r, place = plan.place_in_tile(p);
         const double bound = times(at.l, at.product, r, place);
         const int entries = count_bits(plan.ancestors(p));
+        const double grows = g.run < 0 ? 0 : growth(g.run);
+        const double most = grows > 0 ? limit_in_run / grows : limit;
         // Not so for numbers that are not finite, either.
-        if (!(entries * bound <= limit * longest_row * at.sum[r]))
+        if (!(entries * bound <= most * longest_row * at.sum[r]))
           Kokkos::atomic_and(at.good, 0);
       }
       team.team_barrier();

@@ -52,7 +52,19 @@ namespace Detail {
 /// warp may wait for another one's group, which is an earlier one. All warps of
 /// a shared group come to its barriers: each waits for nothing but earlier
 /// groups before.
-template <class Scalar, class ExecutionSpace, int block = 1>
+/// Runs of tiles: see TileRun. Let u be the unknowns from outside that the rows
+/// of a run depend on, A their entries, L the other ones. As
+///
+///     x = L^-1 b - W u,  W = L^-1 A,
+///
+/// a warp solves L y = b tile by tile before u is there, and has one product to
+/// do after. MakeWeights makes W, and says where that would cost accuracy: such
+/// runs wait for u as other tiles do, and so do those in which a number is not
+/// finite.
+///
+/// @tparam has_runs  a ticket is a run, not a group, for each warp
+template <class Scalar, class ExecutionSpace, int block = 1,
+          bool has_runs = false>
 struct SolveTiles {
   using Memory = typename ExecutionSpace::memory_space;
   using Value = NotReady<Scalar>;
@@ -71,6 +83,9 @@ struct SolveTiles {
   static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : 32;
   static constexpr int shared_columns = most_tile_rows / warps;
   static constexpr int eager_turns = 32;
+  /// A row of a tile of a run has its numbers in registers, too.
+  static constexpr int most_run_rows = most_run_tiles * most_columns;
+  static_assert(!has_runs || block == 1, "one right-hand side");
 
   TilePlan<Memory> plan;
   Kokkos::View<const Scalar*, Memory> value, inner;
@@ -81,6 +96,8 @@ struct SolveTiles {
   unsigned* counter;  // tickets drawn in two solves
   int columns;        // that there are buffers for: a multiple of block
   int solved;         // of these; the others' buffers are kept in step
+  Kokkos::View<const Scalar*, Memory> weight = {};
+  Kokkos::View<const double*, Memory> growth = {};  // see MakeWeights
 
   struct Batch {
     int dependency[batch];
@@ -126,6 +143,8 @@ struct SolveTiles {
   struct Shared {
     Block partial[2][warps][most_tile_rows];
     Block rest[warps][2 * most_tile_rows];
+    /// Of each warp's run: what its rows are without the unknowns outside.
+    Scalar ahead[has_runs ? warps : 1][has_runs ? most_run_rows : 1];
   };
 
   KOKKOS_INLINE_FUNCTION void load(Batch& entry, std::int64_t slot, int left,
@@ -371,6 +390,138 @@ struct SolveTiles {
     publish(p, row, result, to);
   }
 
+  /// The rows of a tile of a run, as if all unknowns outside of the run were 0:
+  /// what was right-hand sides in `ahead` becomes these.
+  /// @returns whether they are finite
+  KOKKOS_INLINE_FUNCTION bool solve_ahead(const TileGroup& g, int k,
+                                          int first_row, int lane,
+                                          Scalar* ahead, Block* mine) const {
+    const int in_use = g.rows << g.log_lanes;
+    std::int64_t slot = g.first_slot + lane;
+    int left = lane < in_use ? g.steps : 0;
+    Batch entry;
+    load(entry, slot, left, in_use);
+    const bool has_row = lane < g.rows;
+    const int p = g.first_row + lane;
+    const int has_inverse = inverted(k);
+    int place = 0;
+    unsigned ancestors = 0;
+    Scalar number[most_columns];
+    if (has_row) {
+      place = plan.place_in_tile(p);
+      ancestors = plan.ancestors(p);
+    }
+    STRATA_IMPL_UNROLL
+    for (int j = 0; j < most_columns; ++j)
+      number[j] = has_row && j < g.width
+                      ? inner(g.first_inner + std::int64_t{j} * g.rows + lane)
+                      : Scalar(0);
+    Scalar sum(0);
+    for (int done = 0; done < g.steps; done += batch) {
+      if (done > 0) {
+        left -= batch;
+        slot += std::int64_t{batch} * in_use;
+        load(entry, slot, left, in_use);
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (entry.dependency[u] >= first_row)
+          sum += entry.value[u] * ahead[entry.dependency[u] - first_row];
+    }
+    if (g.log_lanes > 0) {
+      sum = lane_group_sum(sum, 1 << g.log_lanes);
+      sum = lane_read(sum, (lane << g.log_lanes) % most_tile_rows);
+    }
+    Block rest;
+    rest.clear();
+    if (has_row) rest.of[0] = ahead[p - first_row] - sum;
+    Block result;
+    if (has_inverse == 0)
+      result.of[0] = substitute(g, lane, place, ancestors, rest.of[0]);
+    else
+      result = times_inverse(number, 0, g.width, lane, place, ancestors, rest,
+                             mine);
+    if (has_row) ahead[p - first_row] = result.of[0];
+    lane_barrier();
+    return !has_row || result.is_finite();
+  }
+  /// The weights of the row at `place` of a run, if there is such a row, and the
+  /// row of the matrix.
+  KOKKOS_INLINE_FUNCTION void load_weights(const TileRun& of, int place,
+                                           Scalar (&number)[most_run_unknowns],
+                                           std::int64_t& row) const {
+    row = place >= 0 ? plan.row(of.first_row + place) : 0;
+    const std::int64_t first = of.first_weight + place;
+    STRATA_IMPL_UNROLL
+    for (int u = 0; u < most_run_unknowns; ++u)
+      number[u] = place >= 0 && u < of.unknowns
+                      ? weight(first + std::int64_t{u} * of.rows)
+                      : Scalar(0);
+  }
+  template <class Team, class Begin>
+  KOKKOS_INLINE_FUNCTION void solve_run(const Team& team, int r, int warp,
+                                        int lane, const Buffers& to,
+                                        const Begin& begin,
+                                        Shared& scratch) const {
+    const TileRun of = plan.run(r);
+    TileGroup g = plan.group(of.first_group);
+    if (growth(r) > 0) {
+      const int unknown =
+          lane < of.unknowns
+              ? plan.unknown(std::int64_t{r} * most_run_unknowns + lane)
+              : -1;
+      Scalar* const ahead = scratch.ahead[warp];
+      begin();
+      for (int i = lane; i < of.rows; i += width)
+        ahead[i] = b(plan.row(of.first_row + i), to.column);
+      lane_barrier();
+      bool finite = true;
+      for (int k = of.first_group; k < of.end_group; ++k) {
+        const TileGroup next = plan.group(k + 1 < of.end_group ? k + 1 : k);
+        finite &= solve_ahead(g, k, of.first_row, lane, ahead,
+                              scratch.rest[warp]);
+        g = next;
+      }
+      // From the last rows on, which others wait for.
+      int place = of.rows - width + lane;
+      Scalar number[most_run_unknowns];
+      std::int64_t row;
+      load_weights(of, place, number, row);
+      Block u;
+      u.clear();
+      if (unknown >= 0) u = load(to.current, unknown);
+      for (int turn = 0; lane_any(u.is_not_ready()); ++turn) {
+        if (turn > eager_turns) pause_while_waiting(turn);
+        if (u.is_not_ready()) u = load(to.current, unknown);
+      }
+      Block* const known = scratch.rest[warp];
+      known[lane] = u;
+      if (!lane_any(!finite || !u.is_finite())) {
+        while (true) {
+          constexpr int sums = 4;
+          Scalar sum[sums] = {};
+          STRATA_IMPL_UNROLL
+          for (int c = 0; c < most_run_unknowns; ++c)
+            sum[c % sums] += number[c] * known[c].of[0];
+          if (place >= 0) {
+            const Scalar before = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+            publish(of.first_row + place, row, Block{{ahead[place] - before}},
+                    to);
+          }
+          if (place - lane <= 0) break;
+          place -= width;
+          load_weights(of, place, number, row);
+        }
+        lane_barrier();
+        return;
+      }
+      lane_barrier();
+    }
+    for (int k = of.first_group; k < of.end_group; ++k)
+      solve<false, most_columns>(team, plan.group(k), k, warp, lane, to, begin,
+                                 scratch);
+  }
+
   /// A group by a host's thread, one row after the other.
   KOKKOS_INLINE_FUNCTION void solve_on_host(const TileGroup& g,
                                             bool has_inverse,
@@ -410,9 +561,11 @@ struct SolveTiles {
     if (to.column >= solved) {
       begin();
       for (int k = first + warp; k < end; k += warps) {
-        const TileGroup g = plan.group(k);
-        for (int r = lane; r < g.rows * block; r += width)
-          Value::reset(to.other + std::int64_t{g.first_row} * block + r);
+        const int row = has_runs ? plan.run(k).first_row
+                                 : plan.group(k).first_row;
+        const int rows = has_runs ? plan.run(k).rows : plan.group(k).rows;
+        for (int r = lane; r < rows * block; r += width)
+          Value::reset(to.other + std::int64_t{row} * block + r);
       }
       return;
     }
@@ -420,6 +573,9 @@ struct SolveTiles {
       begin();
       for (int k = first; k < end; ++k)
         solve_on_host(plan.group(k), inverted(k) != 0, to);
+    } else if constexpr (has_runs) {
+      if (first + warp < end)
+        solve_run(team, first + warp, warp, lane, to, begin, scratch);
     } else {
       const bool is_shared = plan.group(first).of_team != 0;
       const int k = is_shared ? first : first + warp;

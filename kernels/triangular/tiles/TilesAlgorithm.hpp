@@ -6,7 +6,7 @@
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
-#include <kernels/triangular/tiles/InvertTiles.hpp>
+#include <kernels/triangular/tiles/MakeWeights.hpp>
 #include <kernels/triangular/tiles/SolveTiles.hpp>
 #include <memory>
 
@@ -29,20 +29,26 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   using typename Base::Memory;
 
   /// Solves need make_workspace first.
-  /// @param may_invert  rounding errors may grow as Accuracy::rowwise allows
+  /// @param may_invert    rounding errors may grow as Accuracy::rowwise allows
+  /// @param tiles_of_run  see TileTeams
   TilesAlgorithm(const ExecutionSpace& exec,
                  const TriangularAnalysis<ExecutionSpace>& analysis,
-                 std::int64_t longest_row, bool may_invert)
+                 std::int64_t longest_row, bool may_invert,
+                 int tiles_of_run = 0)
       : longest_row_(double(longest_row)),
         may_invert_(may_invert),
         most_teams_(Solve::teams_per_multiprocessor *
                     num_multiprocessors(exec)) {
     plan_ = make_tile_plan(
-        exec, analysis.graph, analysis.num_values, Solve::warps, Solve::batch,
-        Solve::most_columns,
+        exec, analysis.graph, analysis.num_values,
+        TileTeams{Solve::warps, Solve::batch, Solve::most_columns,
+                  is_gpu<ExecutionSpace> && may_invert ? tiles_of_run : 1},
         [&](PlanStorage<Memory>& storage, const TilePlan<Memory>& plan) {
           storage.take(value_, plan.num_slots);
           storage.take(inner_, plan.num_inner);
+          storage.take(weight_, plan.num_weights);
+          storage.take(growth_, plan.num_runs);
+          storage.take(weight_sum_, plan.num_runs > 0 ? plan.num_rows : 0);
         });
     inverted_ = make_unfilled<decltype(inverted_)>(
         "Strata::Tiles::inverted",
@@ -76,7 +82,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const bool is_busy =
         num_tickets() * columns >= 2 * std::int64_t{most_teams_} * plan_.chain;
     const int in_blocks = columns / block * block;
-    if (may_invert_ && is_busy && in_blocks > most_alone &&
+    if (may_invert_ && !has_runs() && is_busy && in_blocks > most_alone &&
         fits(most_alone + in_blocks)) {
       some_.columns = most_alone;
       many_.columns = columns = in_blocks;
@@ -107,6 +113,9 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           static_cast<int>(std::min<std::int64_t>(work.columns, left));
       if (is_many)
         launch<block>(exec, work, solved, b.from(c), x.from(c));
+      else if (has_runs())
+        launch<1, is_gpu<ExecutionSpace>>(exec, work, solved, b.from(c),
+                                          x.from(c));
       else
         launch<1>(exec, work, solved, b.from(c), x.from(c));
       c += solved;
@@ -139,17 +148,18 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t num_tickets() const {
     return static_cast<std::int64_t>(plan_.ticket.extent(0)) - 1;
   }
-  template <int of_warp>
+  bool has_runs() const { return plan_.num_runs > 0; }
+  template <int of_warp, bool by_runs = false>
   void launch(const ExecutionSpace& exec, const Workspace& work, int solved,
               const MultiVectorRef<const Scalar>& b,
               const MultiVectorRef<Scalar>& x) const {
-    using Launched = SolveTiles<Scalar, ExecutionSpace, of_warp>;
+    using Launched = SolveTiles<Scalar, ExecutionSpace, of_warp, by_runs>;
     const auto teams = static_cast<int>(std::min<std::int64_t>(
         num_tickets() * (work.columns / of_warp), most_teams_));
     run_teams<Launched::teams_per_multiprocessor, Launched::team_size>(
         "Strata::Triangular::solve::tiles", exec, teams,
         Launched{plan_, value_, inner_, inverted_, b, x, work.buffers.data(),
-                 work.counter.data(), work.columns, solved});
+                 work.counter.data(), work.columns, solved, weight_, growth_});
   }
   /// As if there had been no solve.
   void take_workspace(const ExecutionSpace& exec) {
@@ -174,6 +184,19 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             const int* invalid_flag) override {
     using Invert = InvertTiles<Scalar, Memory>;
     gather_values(exec, plan_.value_index, values, value_, this->conjugated_);
+    if (has_runs()) {
+      run_teams<4, MakeWeights<Scalar, Memory>::threads>(
+          "Strata::Tiles::weights", exec,
+          plan_.num_runs,
+          MakeWeights<Scalar, Memory>{plan_,
+                                      value_,
+                                      {values, this->conjugated_},
+                                      weight_,
+                                      weight_sum_,
+                                      growth_,
+                                      longest_row_,
+                                      invalid_flag});
+    }
     run_teams<4, Invert::threads>("Strata::Tiles::invert", exec,
                                   static_cast<int>(plan_.group.extent(0)),
                                   Invert{plan_,
@@ -182,17 +205,21 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                                          {values, this->conjugated_},
                                          !may_invert_,
                                          longest_row_,
+                                         growth_,
                                          invalid_flag},
                                   Invert::scratch_bytes);
   }
   std::size_t entry_bytes() const override {
     return plan_.bytes() + inverted_.extent(0) * sizeof(int) +
-           (value_.extent(0) + inner_.extent(0)) * sizeof(Scalar) +
+           (value_.extent(0) + inner_.extent(0) + weight_.extent(0)) *
+               sizeof(Scalar) +
+           (growth_.extent(0) + weight_sum_.extent(0)) * sizeof(double) +
            workspace_bytes();
   }
 
   TilePlan<Memory> plan_;
-  Kokkos::View<Scalar*, Memory> value_, inner_;
+  Kokkos::View<Scalar*, Memory> value_, inner_, weight_;
+  Kokkos::View<double*, Memory> growth_, weight_sum_;
   Kokkos::View<int*, Memory> inverted_;
   Workspace one_, some_, many_;
   typename PlanStorage<Memory>::Block workspace_;

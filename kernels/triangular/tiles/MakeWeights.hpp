@@ -45,19 +45,14 @@ struct MakeWeights {
 
   struct Shared {
     Scalar weight[ring][threads];
-    double sum[ring];
     Scalar l[most_tile_rows][most_tile_rows + 1];
     unsigned columns[most_tile_rows];  // of a row of l that are stored
+    double size[most_tile_rows][threads + 1];  // of the tile's weights
   };
   /// A lane's entry of a row: a place before the row, or -1.
   struct Entry {
     int q;
     Scalar v;
-  };
-  /// What a lane adds to the sums of a row.
-  struct Sums {
-    double of_l, all;
-    int entries;
   };
 
   template <class Team>
@@ -84,46 +79,33 @@ struct MakeWeights {
         Entry entry = next;
         if (i + 1 < g.rows) next = entry_of(g, i + 1, lane);
         Scalar w(0);
-        Sums sums{0, 0, 0};
         for (int e = 0;;) {
-          add_outside(run, p, entry, mine, lane, at, w, sums, good);
+          subtract_outside(run, p, entry, mine, lane, at, w, good);
           e += threads;
           if (e >= g.steps << g.log_lanes) break;
           entry = entry_of(g, i, e + lane);
         }
-        const unsigned columns = at.columns[i];
-        if (lane < i && (columns >> lane & 1u))
-          count(at.l[i][lane], at.sum[(p - i + lane - run.first_row) % ring],
-                sums);
-        for (unsigned left = columns & ((1u << i) - 1u); left != 0;
-             left &= left - 1) {
+        for (unsigned left = at.columns[i]; left != 0; left &= left - 1) {
           const int j = lowest_bit(left);
           subtract(at.l[i][j],
                    at.weight[(p - i + j - run.first_row) % ring][lane], w,
                    good);
         }
-        const Scalar diagonal = at.l[i][i];
-        w = w / diagonal;
+        w = w / at.l[i][i];
         if (!(one_norm(w) >= eps * eps)) {
           if (!is_finite(w)) good = false;
           w = Scalar(0);
         }
         if (mine >= 0) weight(place_of(run, p, lane)) = w;
         at.weight[(p - run.first_row) % ring][lane] = w;
-        const double of_row = lane_group_sum(one_norm(w), threads);
-        if (lane == 0) {
-          sum(p) = of_row;
-          at.sum[(p - run.first_row) % ring] = of_row;
-          count(diagonal, of_row, sums);
-        }
-        const double of_l = lane_group_sum(sums.of_l, threads),
-                     all = lane_group_sum(sums.all, threads);
-        const int entries = lane_group_sum(sums.entries, threads);
-        grows = 1 + of_row > grows ? 1 + of_row : grows;
-        if (!((run.unknowns + 1 + entries) * of_l <= limit * longest_row * all))
-          good = false;
+        at.size[i][lane] = one_norm(w);
         lane_barrier();
       }
+      check(run, g, lane, at, grows, good);
+    }
+    for (int other = threads / 2; other > 0; other /= 2) {
+      const double theirs = lane_xor(grows, other);
+      grows = theirs > grows ? theirs : grows;
     }
     const bool all_good = !lane_any(!good) && grows <= most_growth;
     if (lane == 0) growth(r) = all_good ? grows : 0;
@@ -154,11 +136,38 @@ struct MakeWeights {
     const std::int64_t slot = slot_of(g, r, e);
     return {plan.dependency(slot), value(slot)};
   }
-  KOKKOS_INLINE_FUNCTION static void count(const Scalar& v, double of_row,
-                                           Sums& sums) {
-    sums.of_l += one_norm(v) * (1 + of_row);
-    sums.all += one_norm(v);
-    ++sums.entries;
+  /// Whether the rows of a tile keep the contract, a lane each.
+  KOKKOS_INLINE_FUNCTION void check(const TileRun& run, const TileGroup& g,
+                                    int lane, const Shared& at, double& grows,
+                                    bool& good) const {
+    const int p = g.first_row + lane;
+    double of_row = 0;
+    if (lane < g.rows) {
+      for (int u = 0; u < run.unknowns; ++u) of_row += at.size[lane][u];
+      sum(p) = of_row;
+    }
+    lane_barrier();
+    if (lane >= g.rows) return;
+    double of_l = one_norm(at.l[lane][lane]) * (1 + of_row);
+    double all = one_norm(at.l[lane][lane]);
+    int entries = 1;
+    const auto add = [&](const Scalar& v, int q) {
+      all += one_norm(v);
+      if (q < run.first_row) return;
+      of_l += one_norm(v) * (1 + sum(q));
+      ++entries;
+    };
+    for (int e = 0; e < g.steps << g.log_lanes; ++e) {
+      const Entry entry = entry_of(g, lane, e);
+      if (entry.q >= 0) add(entry.v, entry.q);
+    }
+    for (unsigned left = at.columns[lane]; left != 0; left &= left - 1) {
+      const int j = lowest_bit(left);
+      add(at.l[lane][j], g.first_row + j);
+    }
+    grows = 1 + of_row > grows ? 1 + of_row : grows;
+    if (!((run.unknowns + 1 + entries) * of_l <= limit * longest_row * all))
+      good = false;
   }
   KOKKOS_INLINE_FUNCTION static void subtract(const Scalar& v,
                                               const Scalar& by, Scalar& w,
@@ -168,26 +177,18 @@ struct MakeWeights {
     w -= product;
   }
   /// The entries outside of the tile that the lanes have in hand.
-  KOKKOS_INLINE_FUNCTION void add_outside(const TileRun& run, int p,
-                                          const Entry& entry, int mine,
-                                          int lane, const Shared& at, Scalar& w,
-                                          Sums& sums, bool& good) const {
-    const bool in_run = entry.q >= run.first_row;
-    const auto is_near = [&](int q) { return p - q < ring; };
-    const auto in_ring = [&](int q) { return (q - run.first_row) % ring; };
-    if (in_run)
-      count(entry.v, is_near(entry.q) ? at.sum[in_ring(entry.q)] : sum(entry.q),
-            sums);
-    else
-      sums.all += one_norm(entry.v);
+  KOKKOS_INLINE_FUNCTION void subtract_outside(const TileRun& run, int p,
+                                               const Entry& entry, int mine,
+                                               int lane, const Shared& at,
+                                               Scalar& w, bool& good) const {
     for (unsigned left = lane_ballot(entry.q >= 0); left != 0;
          left &= left - 1) {
       const int from = lowest_bit(left), q = lane_broadcast(entry.q, from);
       const Scalar v = lane_read(entry.v, from);
       if (q < run.first_row) {
         if (q == mine) w += v;
-      } else if (is_near(q)) {
-        subtract(v, at.weight[in_ring(q)][lane], w, good);
+      } else if (p - q < ring) {
+        subtract(v, at.weight[(q - run.first_row) % ring][lane], w, good);
       } else if (mine >= 0) {
         subtract(v, weight(place_of(run, q, lane)), w, good);
       }

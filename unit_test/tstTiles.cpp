@@ -3,7 +3,7 @@
 // does is in tstTriangularSolver*.
 #include <gtest/gtest.h>
 
-#include <analysis/tiles/GrowTiles.hpp>
+#include <analysis/tiles/JoinTiles.hpp>
 #include <kernels/triangular/tiles/TilesAlgorithm.hpp>
 
 #include <random>
@@ -15,10 +15,15 @@ namespace SolverTest {
 namespace {
 
 using Detail::grow_tiles;
+using Detail::join_tiles;
 using Detail::most_tile_rows;
+using Detail::order_runs;
 using Detail::order_tiles;
+using Detail::RunOrder;
 using Detail::TileGroup;
 using Detail::TileOrder;
+using Detail::TileRun;
+using Detail::TileRuns;
 using Detail::Tiles;
 using TestGraphs::Graph;
 
@@ -35,7 +40,10 @@ std::vector<std::pair<std::string, Graph>> graphs() {
   for (unsigned seed = 1; seed <= 3; ++seed)
     all.push_back({"band " + std::to_string(seed),
                    TestGraphs::random_graph(900, 6.0, 40, seed)});
-  std::vector<std::set<int>> dense(130), star(300), none(70);
+  std::vector<std::set<int>> dense(130), star(300), none(70), path(600);
+  for (int v = 1; v < 600; ++v) path[v].insert(v - 1);
+  all.push_back({"path", TestGraphs::make_graph(path)});
+  all.push_back({"narrow", TestGraphs::random_graph(800, 3.0, 9, 5)});
   for (int v = 0; v < 130; ++v)
     for (int u = 0; u < v; ++u) dense[v].insert(u);
   for (int u = 0; u < 299; ++u) star[299].insert(u);
@@ -157,6 +165,97 @@ TEST(Tiles, GroupsHoldWholeTilesInOrderOfDepth) {
           EXPECT_TRUE(!order.groups[g].of_team || end - first == 1);
       }
     }
+}
+
+TEST(Tiles, RunsNeedFewUnknownsOfRunsOfLesserDepth) {
+  constexpr int most_tiles = 5, most_unknowns = 20;
+  int found = 0;
+  for (const auto& [name, graph] : graphs()) {
+    SCOPED_TRACE(name);
+    const Tiles t = tiles_of(graph);
+    const TileRuns runs =
+        join_tiles(t, graph.row_map, graph.entries, most_tiles, most_unknowns);
+    if (runs.count() == 0) continue;
+    ++found;
+    std::vector<std::set<int>> unknowns(runs.count());
+    int depths = 0;
+    for (int v = 0; v < graph.num_vertices; ++v) {
+      const int run = runs.run_of[t.tile_of[v]];
+      depths = std::max(depths, runs.depth[run] + 1);
+      for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
+        const int u = graph.entries(k), other = runs.run_of[t.tile_of[u]];
+        if (other == run) continue;
+        EXPECT_LT(runs.depth[other], runs.depth[run]) << u << " of " << v;
+        unknowns[run].insert(u);
+      }
+    }
+    EXPECT_EQ(runs.depths, depths);
+    std::vector<int> tiles;
+    for (int r = 0; r < runs.count(); ++r) {
+      EXPECT_LE(int(runs.tiles[r].size()), most_tiles);
+      EXPECT_LE(int(runs.unknowns[r].size()), most_unknowns);
+      EXPECT_EQ(runs.unknowns[r],
+                std::vector<int>(unknowns[r].begin(), unknowns[r].end()));
+      int depth = 0;
+      for (const int k : runs.tiles[r]) {
+        EXPECT_EQ(runs.run_of[k], r);
+        EXPECT_GE(t.depth[k], depth);
+        depth = t.depth[k];
+        tiles.push_back(k);
+      }
+    }
+    std::sort(tiles.begin(), tiles.end());
+    ASSERT_EQ(int(tiles.size()), t.count());
+    for (int k = 0; k < t.count(); ++k) EXPECT_EQ(tiles[k], k);
+
+    const RunOrder made = order_runs(t, runs, 4);
+    int row = 0, group = 0, depth = 0;
+    std::int64_t weight = 0;
+    ASSERT_EQ(int(made.runs.size()), runs.count());
+    for (std::size_t r = 0; r < made.runs.size(); ++r) {
+      const TileRun& run = made.runs[r];
+      EXPECT_EQ(run.first_row, row);
+      EXPECT_EQ(run.first_group, group);
+      EXPECT_EQ(run.first_weight, weight);
+      for (; group < run.end_group; ++group) {
+        const TileGroup& g = made.order.groups[group];
+        EXPECT_EQ(g.first_row, row);
+        EXPECT_EQ(g.run, int(r));
+        EXPECT_LE(g.rows << g.log_lanes, most_tile_rows);
+        for (int i = 0; i < g.rows; ++i, ++row) {
+          const int v = made.order.vertex[row];
+          EXPECT_EQ(t.place[v], i);
+          EXPECT_LE(t.outside_of[v], g.steps << g.log_lanes);
+          const int of = runs.run_of[t.tile_of[v]];
+          EXPECT_GE(runs.depth[of], depth);
+          depth = runs.depth[of];
+        }
+      }
+      EXPECT_EQ(run.rows, row - run.first_row);
+      weight += std::int64_t{run.rows} * run.unknowns;
+    }
+    EXPECT_EQ(row, graph.num_vertices);
+    EXPECT_EQ(group, int(made.order.groups.size()));
+    EXPECT_EQ(made.weights, weight);
+    EXPECT_EQ(made.order.tickets.back(), runs.count());
+    for (std::size_t k = 0; k + 1 < made.order.tickets.size(); ++k)
+      EXPECT_LE(made.order.tickets[k + 1] - made.order.tickets[k], 4);
+  }
+  EXPECT_GE(found, 4);
+}
+
+TEST(Tiles, RunsMakeChainsShorter) {
+  std::vector<std::set<int>> band(6400);
+  for (int v = 1; v < 6400; ++v)
+    for (int u = std::max(0, v - 7); u < v; ++u) band[v].insert(u);
+  const Graph graph = TestGraphs::make_graph(band);
+  const Tiles t = tiles_of(graph);
+  ASSERT_EQ(t.depths, 200);
+  const int tiles = Detail::tiles_of_run(t);
+  EXPECT_EQ(tiles, 8);
+  const TileRuns runs = join_tiles(t, graph.row_map, graph.entries, tiles, 32);
+  EXPECT_EQ(runs.depths, 25);
+  EXPECT_EQ(join_tiles(t, graph.row_map, graph.entries, tiles, 6).count(), 0);
 }
 
 using Space = Kokkos::DefaultExecutionSpace;

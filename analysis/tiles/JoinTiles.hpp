@@ -20,7 +20,7 @@ constexpr int most_run_unknowns = 32;
 struct TileRun {
   int first_group, end_group;
   int first_row, rows;
-  int unknowns;  ///< places outside that its rows depend on
+  int unknowns;               ///< places outside that its rows depend on
   std::int64_t first_weight;  ///< unknown by unknown, of all rows
 };
 
@@ -140,7 +140,7 @@ inline RunOrder order_runs(const Tiles& t, const TileRuns& of, int warps) {
   for (const int r : runs) {
     const auto number = static_cast<int>(made.runs.size());
     if (number % warps == 0) order.tickets.push_back(number);
-    TileRun run{static_cast<int>(order.groups.size()), 0, row, 0,
+    TileRun run{static_cast<int>(order.groups.size()),   0,           row, 0,
                 static_cast<int>(of.unknowns[r].size()), made.weights};
     for (const int k : of.tiles[r]) {
       TileGroup g{};

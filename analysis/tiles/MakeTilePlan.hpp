@@ -45,7 +45,9 @@ struct TilePlan {
   std::size_t bytes() const {
     return group.extent(0) * sizeof(TileGroup) +
            run.extent(0) * sizeof(TileRun) +
-           (unknown.extent(0) + ticket.extent(0) + ancestors.extent(0) + dependency.extent(0)) * 4 +
+           (unknown.extent(0) + ticket.extent(0) + ancestors.extent(0) +
+            dependency.extent(0)) *
+               4 +
            place_in_tile.extent(0) + inner_place.extent(0) +
            inner_map.extent(0) * 8 + value_index.bytes() +
            inner_value_index.bytes();
@@ -159,10 +161,10 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     }
   }
   const bool has_runs = !of_runs.runs.empty();
-  const TileOrder order = has_runs ? of_runs.order
-                                   : order_tiles(tiles, teams.warps,
-                                                 teams.most_steps,
-                                                 teams.most_width);
+  const TileOrder order =
+      has_runs
+          ? of_runs.order
+          : order_tiles(tiles, teams.warps, teams.most_steps, teams.most_width);
   std::vector<int> place_of(n), group_of(n);
   std::vector<unsigned char> place_in_tile(n);
   std::vector<unsigned> ancestors(n);

@@ -66,28 +66,25 @@ class System {
           storage.take(inner, of.num_inner);
           storage.take(weight, of.num_weights);
         });
-    if (has_runs && plan.run.extent(0) == 0) return;
+    if (has_runs && plan.num_runs == 0) return;
     Detail::gather_values(exec, plan.value_index,
                           static_cast<const Scalar*>(values_.data()), value,
                           false);
-    const Kokkos::View<double*, Memory> growth("growth", plan.run.extent(0)),
+    const Kokkos::View<double*, Memory> growth("growth", plan.num_runs),
         sum("sum", n);
     using Weights = Detail::MakeWeights<Scalar, Memory>;
-    const Weights weights{plan,
-                          value,
-                          {values_.data(), false},
-                          weight,
-                          sum,
-                          growth,
-                          longest_,
-                          nullptr};
-    for (int r = 0; r < int(plan.run.extent(0)); ++r)
+    const Weights weights{plan,     value,  {values_.data(), false},
+                          weight,   sum,    growth,
+                          longest_, nullptr};
+    for (int r = 0; r < plan.num_runs; ++r)
       Emulation::Team::run(
           Weights::threads,
           [&](int rank) {
             weights(Emulation::TeamOfDevice{rank, Weights::threads, r});
           },
           unsigned(random_()));
+    for (int r = 0; r < plan.num_runs; ++r)
+      ++(growth(r) > 0 ? runs_with_weights : runs_without);
     const Kokkos::View<int*, Memory> inverted("inverted", plan.group.extent(0));
     Detail::run_teams<4, Invert::threads>("Strata::Test::invert", exec,
                                           int(plan.group.extent(0)),
@@ -135,6 +132,7 @@ class System {
     }
     infinite_ = -1;
   }
+  int runs_with_weights = 0, runs_without = 0;
 
  private:
   using Real = Detail::RealOf<Scalar>;
@@ -241,14 +239,22 @@ TYPED_TEST(TilesOnLanes, SolvesBlocksOfRightHandSides) {
   }
 }
 
+/// With weights, without, and where numbers leave no choice.
 TYPED_TEST(TilesOnLanes, SolvesRuns) {
+  constexpr bool is_complex =
+      !std::is_same_v<TypeParam, Detail::RealOf<TypeParam>>;
+  int with = 0, without = 0;
   for (const auto& [name, graph] : graphs(5))
-    for (const double size : {0.4, 0.9, 1.4}) {
+    for (const double size : {0.4, 1.2, is_complex ? 1.8 : 3.0}) {
       SCOPED_TRACE(name + ", size " + std::to_string(size));
       System<TypeParam> system(graph, 5, size);
       system.template check<1, true>(1, true, 3);
       system.template check<1, true>(2, true, 5);
+      with += system.runs_with_weights;
+      without += system.runs_without;
     }
+  EXPECT_GT(with, 0);
+  EXPECT_GT(without, 0);
 }
 
 /// Values that grow, so that some tiles are inverted and others are not.

@@ -10,13 +10,13 @@ namespace Detail {
 /// Makes the weights of the unknowns that runs of tiles wait for, W = L^-1 A in
 /// SolveTiles, a warp each run and a lane each column, by substitution.
 ///
-/// Let m be the longest row of the matrix, k the run's unknowns, t_i the entries
-/// of row i in L, and w_i = (|W| e)_i, e the vector of ones. A solve finds y =
-/// x + W u, so |y| <= (1 + w) max |x|: the residual of L y = b grows by that
-/// factor. W has the residual t_i / 2 eps |L| |W|, and y - W u is rounded by at
-/// most (k + 1) / 2 eps (|y| + |W| |u|) in each row, what L multiplies. So x
-/// keeps the contract of docs/accuracy.md for Accuracy::rowwise, with what
-/// InvertTiles leaves, if
+/// Let m be the longest row of the matrix, k the run's unknowns, t_i the
+/// entries of row i in L, and w_i = (|W| e)_i, e the vector of ones. A solve
+/// finds y = x + W u, so |y| <= (1 + w) max |x|: the residual of L y = b grows
+/// by that factor. W has the residual t_i / 2 eps |L| |W|, and y - W u is
+/// rounded by at most (k + 1) / 2 eps (|y| + |W| |u|) in each row, what L
+/// multiplies. So x keeps the contract of docs/accuracy.md for
+/// Accuracy::rowwise, with what InvertTiles leaves, if
 ///
 ///     (k + 1 + t_i) (|L| (e + w))_i <= limit m (|L| e + |A| e)_i
 ///
@@ -46,7 +46,7 @@ struct MakeWeights {
   struct Shared {
     Scalar weight[ring][threads];
     Scalar l[most_tile_rows][most_tile_rows + 1];
-    unsigned columns[most_tile_rows];  // of a row of l that are stored
+    unsigned columns[most_tile_rows];          // of a row of l that are stored
     double size[most_tile_rows][threads + 1];  // of the tile's weights
   };
   /// A lane's entry of a row: a place before the row, or -1.
@@ -169,9 +169,8 @@ struct MakeWeights {
     if (!((run.unknowns + 1 + entries) * of_l <= limit * longest_row * all))
       good = false;
   }
-  KOKKOS_INLINE_FUNCTION static void subtract(const Scalar& v,
-                                              const Scalar& by, Scalar& w,
-                                              bool& good) {
+  KOKKOS_INLINE_FUNCTION static void subtract(const Scalar& v, const Scalar& by,
+                                              Scalar& w, bool& good) {
     const Scalar product = v * by;
     if (one_norm(by) > 0 && is_lost(v, product)) good = false;
     w -= product;

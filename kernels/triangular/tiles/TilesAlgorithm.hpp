@@ -186,8 +186,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     gather_values(exec, plan_.value_index, values, value_, this->conjugated_);
     if (has_runs()) {
       run_teams<4, MakeWeights<Scalar, Memory>::threads>(
-          "Strata::Tiles::weights", exec,
-          plan_.num_runs,
+          "Strata::Tiles::weights", exec, plan_.num_runs,
           MakeWeights<Scalar, Memory>{plan_,
                                       value_,
                                       {values, this->conjugated_},

@@ -10,8 +10,8 @@
 #include <core/scalar/RealPart.hpp>
 #include <cstring>
 
-// What all kernels that make the numbers of merged rows have in common,
-// wherever the numbers go: see MakeMergedValues and MergedSubgraphValues.
+// How the numbers of merged rows are made, and what they grow by: see
+// MakeMergedValues.
 namespace Strata {
 namespace Detail {
 
@@ -150,8 +150,6 @@ struct MergedLook {
   /// Of finite numbers, something is made that is not finite, or is divided by
   /// that is no normal number: the row has the largest spread.
   bool overflows = false;
-  /// The row's own numbers can't be divided by its diagonal.
-  bool lost = false;
 
   KOKKOS_INLINE_FUNCTION void given(const Scalar& value) {
     special = special || !is_finite(value);
@@ -174,12 +172,10 @@ struct MergedLook {
     sums.results = lane_group_sum(sums.results, lanes);
     sums.eliminated = lane_group_sum(sums.eliminated, lanes);
     sums.dependencies = lane_group_sum(sums.dependencies, lanes);
-    const int flags = lane_group_sum(
-        (special ? 1 : 0) | (overflows ? 1 << 8 : 0) | (lost ? 1 << 16 : 0),
-        lanes);
+    const int flags =
+        lane_group_sum((special ? 1 : 0) | (overflows ? 1 << 8 : 0), lanes);
     special = (flags & 0xff) != 0;
-    overflows = (flags >> 8 & 0xff) != 0;
-    lost = flags >> 16 != 0;
+    overflows = flags >> 8 != 0;
   }
   /// What is kept of the row's spread.
   KOKKOS_INLINE_FUNCTION float kept(double spread) const {

@@ -166,9 +166,9 @@ struct TriangularOptions : TriangularPlanOptions {
   /// entries outside it.
   bool take_triangle = false;
   /// Lets the solver take values by `enqueue_update_values`, for which the host
-  /// does not wait. An algorithm that merges level sets or scales entries then
-  /// has a second plan beside it, `sync_free` without either, which serves
-  /// values that the first can't take: its memory counts like that of the
+  /// does not wait. A plan that merges level sets then has a second one beside
+  /// it, `sync_free` without merged ones, which serves values that the first
+  /// can't take: its memory counts like that of the
   /// first, and each solve has one launch more, which ends at once. Other
   /// algorithms divide by the diagonal instead of multiplying by reciprocals.
   bool enqueue_updates = false;

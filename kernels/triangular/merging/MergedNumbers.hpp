@@ -36,21 +36,6 @@ KOKKOS_INLINE_FUNCTION int user_row_at(const Rows& row, int permuted_row) {
   return static_cast<int>(row(permuted_row) & 0x7fffffffu);
 }
 
-/// The step of every elimination of a merged row: x_t is replaced by
-/// y_t b_t - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be
-/// replaced later are kept with the sign that they have on the right-hand side,
-/// as y_j follows from them; those of dependencies with the opposite one.
-///
-/// @param inner  x_j is to be replaced
-/// @param sum    the factor of x_j so far
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar eliminated_entry(bool inner, const Scalar& sum,
-                                               const Scalar& y,
-                                               const Scalar& entry) {
-  const Scalar by = inner ? -y : y;
-  return sum + by * entry;
-}
-
 /// The bound on the rounding errors of one merged row, added up while its
 /// coefficients are made; docs/accuracy.md proves it.
 ///
@@ -157,12 +142,19 @@ struct MergedLook {
   KOKKOS_INLINE_FUNCTION void made(const Scalar& value) {
     overflows = overflows || !is_finite(value);
   }
-  /// eliminated_entry, taken into account.
+  /// The step of an elimination, taken into account: x_t is replaced by
+  /// y_t b_t - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be
+  /// replaced later are kept with the sign that they have on the right-hand
+  /// side, as y_j follows from them; those of dependencies with the opposite
+  /// one.
+  /// @param inner  x_j is to be replaced
+  /// @param sum    the factor of x_j so far
   KOKKOS_INLINE_FUNCTION Scalar eliminate(bool inner, const Scalar& sum,
                                           const Scalar& y,
                                           const Scalar& entry) {
     given(entry);
-    const Scalar result = eliminated_entry(inner, sum, y, entry);
+    const Scalar by = inner ? -y : y;
+    const Scalar result = sum + by * entry;
     sums.update(one_norm(y), one_norm(entry), one_norm(result));
     return result;
   }

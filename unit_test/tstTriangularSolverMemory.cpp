@@ -107,9 +107,9 @@ TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
   EXPECT_GT(unmerged, 0);
   // The marks of rows.
   EXPECT_LE(again - kept, once + n * 4 + once / 20) << "after " << unmerged;
-  std::printf("%s: at most %lld bytes, made again %lld, of which %lld kept\n",
-              to_string(algorithm), static_cast<long long>(once),
-              static_cast<long long>(again), static_cast<long long>(kept));
+  std::printf("at most %lld bytes, made again %lld, of which %lld kept\n",
+              static_cast<long long>(once), static_cast<long long>(again),
+              static_cast<long long>(kept));
 }
 
 /// What is kept is bounded, freed on demand, and handed out one at a time.

@@ -28,7 +28,7 @@ struct RowsToCheck {
   Kokkos::View<const int*, MemorySpace> dependency;
   GivenValues<Scalar> values;
 
-  std::int64_t num_chunks() const {
+  KOKKOS_INLINE_FUNCTION std::int64_t num_chunks() const {
     return static_cast<std::int64_t>(chunk.extent(0));
   }
   struct Row {

@@ -92,8 +92,8 @@ struct MissingDiagonalError : MatrixError {
 struct ZeroDiagonalError : MatrixError {
   using MatrixError::MatrixError;
 };
-/// New values of a row, divided by its diagonal, leave the range of normal
-/// numbers, and the algorithm chosen for the old ones needs the quotients.
+/// With new values, the algorithm chosen for the old ones would be less
+/// accurate than it promises: it merges level sets.
 struct ScalingError : MatrixError {
   using MatrixError::MatrixError;
 };

@@ -24,7 +24,7 @@ NAME = "sptrsv" if PROGRAM == "demo" else PROGRAM
 BINARY = os.path.join(FOLDER, "strata_perf_" + PROGRAM)
 TABLE = os.path.join(WORK, "table.csv")
 OWN = ("automatic", "substitution", "level_sets", "subgraphs", "sync_free",
-       "sync_free_subgraphs", "blocks", "tiles")
+       "blocks", "tiles")
 SHORT = "--benchmark_min_time=0.001"
 
 

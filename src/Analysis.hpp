@@ -7,7 +7,6 @@
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
-#include <analysis/packing/PackSubgraphs.hpp>
 
 // Functions and classes of the analysis that depend on no scalar.
 // Analysis.cpp.in has them compiled once for a space, and the files for each
@@ -40,9 +39,6 @@
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, int,                       \
       Detail::WorkPool<Space>&, const RowCoefficients<Space::memory_space>&,  \
-      RowChunks<Space::memory_space>&);                                       \
-  keyword class Detail::SubgraphMerger<Space>;                                \
-  keyword class Detail::SubgraphCutter<Space>;                                \
-  keyword class Detail::SubgraphPacker<Space>
+      RowChunks<Space::memory_space>&)
 
 #endif

@@ -391,8 +391,7 @@ void expect_memory_errors_of_handles(MemoryErrors<Failing, Space>& errors) {
                    matrix.values, b, x);
     });
   };
-  for (const auto algorithm :
-       {Algorithm::automatic, Algorithm::sync_free_subgraphs}) {
+  for (const auto algorithm : {Algorithm::automatic, Algorithm::sync_free}) {
     const auto reference = make(algorithm);
     symbolic(*reference, old_matrix);
     const auto old_x = solve(*reference, old_matrix);

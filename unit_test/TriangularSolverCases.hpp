@@ -53,19 +53,15 @@ inline std::vector<Variant> variants() {
   options.experimental.team_size = 33;
   all.push_back({"subgraphs of 24 rows", options});
   options = {};
-  options.algorithm = Algorithm::sync_free_subgraphs;
-  options.experimental.max_subgraph_rows = 7;
+  options.algorithm = Algorithm::tiles;
   options.max_right_hand_sides = 8;
-  all.push_back({"sync_free sub-graphs of 7 rows", options});
+  all.push_back({"tiles 8", options});
+  options.max_right_hand_sides = 40;
+  all.push_back({"tiles 40", options});
   options = {};
-  options.algorithm = Algorithm::sync_free_subgraphs;
-  options.experimental.max_subgraph_rows = 40;
-  options.merged_levels = 3;
-  options.experimental.lanes_per_row = 1;
-  all.push_back({"three merged level sets", options});
+  options.algorithm = Algorithm::sync_free;
   options.merged_levels = 8;
-  options.experimental.lanes_per_row = 4;
-  all.push_back({"eight merged level sets, four lanes a row", options});
+  all.push_back({"sync_free, 8 merged", options});
   return all;
 }
 

@@ -64,7 +64,7 @@ double share(std::mt19937& random) {
 TEST(ChooseMergedLevels, NeighboursNeverTakeLonger) {
   for_systems([](const MergingModel& model, std::mt19937& random) {
     for (const bool in_blocks : {false, true}) {
-      const NeighbourShares scattered{share(random), share(random), 0};
+      const NeighbourShares scattered{share(random), share(random)};
       NeighbourShares closer = scattered;
       closer.new_rows *= share(random);
       closer.new_dependencies *= share(random);
@@ -86,7 +86,7 @@ TEST(ChooseMergedLevels, ACacheHidesBytes) {
   std::mt19937 random(9);
   for (int turn = 0; turn < 60; ++turn) {
     const LevelSizes sizes = random_sizes(random, turn % 4 == 0, turn % 3 == 0);
-    const NeighbourShares neighbours{share(random), share(random), 0};
+    const NeighbourShares neighbours{share(random), share(random)};
     const LevelsCandidate merged{4, 20, 3, 0.1};
     const auto none = model_of(sizes, 0), all = model_of(sizes, 1e12);
     EXPECT_LE(all.apart(false, neighbours), none.apart(false, neighbours));
@@ -100,7 +100,7 @@ TEST(ChooseMergedLevels, LongRowsAndThoseThatStayTakeLonger) {
   for (int turn = 0; turn < 60; ++turn) {
     const LevelSizes sizes = random_sizes(random, turn % 4 == 0, turn % 3 == 0);
     const auto model = model_of(sizes, 1e12);
-    const NeighbourShares neighbours{share(random), share(random), 0};
+    const NeighbourShares neighbours{share(random), share(random)};
     const double us = model.merged({4, 20, 3, 0.1}, neighbours);
     EXPECT_LT(us, model.merged({4, 20, 3, 0.2}, neighbours));
     EXPECT_LE(us, model.merged({4, 40, 3, 0.1}, neighbours));
@@ -126,7 +126,6 @@ TEST(ChooseMergedLevels, TakesTheNumberThatIsAskedFor) {
   for (const int asked : {1, 5}) {
     const auto found = choose(asked, any);
     EXPECT_EQ(found.levels, asked);
-    EXPECT_EQ(found.neighbours.near, 1);
     EXPECT_TRUE(found.worthwhile.empty());
   }
   // A chain gains from any number, if there is memory for it.
@@ -141,7 +140,7 @@ TEST(ChooseMergedLevels, TakesTheNumberThatIsAskedFor) {
 
 /// What the sample should say where it has all rows.
 struct Expected {
-  int rows = 0, dependencies = 0, new_rows = 0, new_dependencies = 0, near = 0;
+  int rows = 0, dependencies = 0, new_rows = 0, new_dependencies = 0;
 };
 template <class Vertices>
 Expected expected(const Graph& graph, const Vertices& vertex,
@@ -168,7 +167,6 @@ Expected expected(const Graph& graph, const Vertices& vertex,
       ++all.dependencies;
       all.new_dependencies +=
           e >= sectors[1].size() || sectors[0][e] != sectors[1][e];
-      all.near += v - graph.entries(graph.row_map(v) + e) <= near_row;
     }
   }
   return all;
@@ -206,13 +204,10 @@ TEST(ChooseMergedLevels, TheSampleTellsOfNeighbours) {
             << name;
         if (all.dependencies == 0) {
           EXPECT_EQ(found.new_dependencies, 1) << name;
-          EXPECT_EQ(found.near, 0) << name;
           continue;
         }
         EXPECT_DOUBLE_EQ(found.new_dependencies,
                          double(all.new_dependencies) / all.dependencies)
-            << name;
-        EXPECT_DOUBLE_EQ(found.near, double(all.near) / all.dependencies)
             << name;
         (found.new_dependencies < 0.5 ? with_neighbours : without) += 1;
       }

@@ -165,16 +165,17 @@ TEST(ConcurrentSolves, EndWithMoreTeamsThanFit) {
   const int n = on_cuda ? 300000 : 20000;
   for (const auto& pattern :
        {random_pattern(n, 3.0, n, 5), random_pattern(n, 3.0, 500, 6)})
-    for (const auto algorithm : {Algorithm::sync_free_subgraphs,
-                                 Algorithm::subgraphs, Algorithm::sync_free}) {
+    for (const auto algorithm :
+         {Algorithm::tiles, Algorithm::subgraphs, Algorithm::sync_free}) {
       TriangularOptions options;
       options.algorithm = algorithm;
-      if (algorithm != Algorithm::sync_free)
+      if (algorithm == Algorithm::subgraphs)
         options.experimental.max_subgraph_rows = 16;
       const Task task(pattern, {to_string(algorithm), options}, 9);
       SCOPED_TRACE(pattern.name + ", " + to_string(algorithm));
       if (algorithm != Algorithm::sync_free) {
-        EXPECT_GE(task.solver.report().subgraphs, n / 20);
+        EXPECT_GE(task.solver.report().subgraphs,
+                  n / (algorithm == Algorithm::tiles ? 32 : 20));
       }
       const auto A = make_triangle<double>(pattern, Uplo::lower);
       const auto b = random_values<double>(n, 9);

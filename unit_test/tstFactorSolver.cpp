@@ -53,7 +53,7 @@ TYPED_TEST(FactorSolver, SolvesByAnyAlgorithmWithAnyDiagonal) {
   const typename Fixture::Right right("right", n, 4);
   for (const auto algorithm :
        {Algorithm::substitution, Algorithm::level_sets, Algorithm::sync_free,
-        Algorithm::sync_free_subgraphs, Algorithm::blocks})
+        Algorithm::tiles, Algorithm::blocks})
     for (const int merged : {1, 0})
       for (const bool unit : {false, true}) {
         if (merged == 0 && algorithm != Algorithm::sync_free) continue;
@@ -183,7 +183,9 @@ TYPED_TEST(FactorSolver, SharedPlansGiveTheBitsOfLoneApplies) {
     for (const int parts : {0, 15}) {
       auto options = Fixture::with_transposes();
       options.precision = precision;
-      options.triangular.algorithm = Algorithm::sync_free_subgraphs;
+      options.triangular.algorithm = Algorithm::sync_free;
+      options.triangular.merged_levels = 4;
+      options.triangular.max_right_hand_sides = 1;
       auto made = Fixture::random_case(options);
       Fixture::transform(made, parts);
       auto solver = made.solver();
@@ -208,8 +210,8 @@ TYPED_TEST(FactorSolver, SharedPlansGiveTheBitsOfLoneApplies) {
               EXPECT_EQ(bits(*one, op), x) << to_string(op);
           EXPECT_EQ(bits(solver, op), x) << to_string(op);
         }
-        EXPECT_EQ(sharer.report().upper.algorithm,
-                  fresh.report().upper.algorithm);
+        EXPECT_EQ(sharer.report().upper.unmerged_rows,
+                  fresh.report().upper.unmerged_rows);
       };
       const auto update = [&](auto& of) {
         of.update_values(Device(), made.L.template to_device<Crs<TypeParam>>(),
@@ -222,15 +224,10 @@ TYPED_TEST(FactorSolver, SharedPlansGiveTheBitsOfLoneApplies) {
       update(sharer);
       expect_same();
       // Values that need other solvers, which all have then.
-      std::int64_t row = 0;
-      while (made.U.row_map[row + 1] - made.U.row_map[row] < 2) ++row;
-      const bool is_float =
-          sizeof(Real) == 4 || precision == Strata::FactorPrecision::single;
-      made.U.at(row, row) = static_cast<Real>(is_float ? 1e30 : 1e300);
-      made.U.values[made.U.row_map[row] + 1] =
-          static_cast<Real>(is_float ? 1e-10 : 1e-20);
+      made.U = Fixture::with_large_row(made.U, Fixture::n / 2);
+      Fixture::transform(made, parts);
       update(solver);
-      EXPECT_EQ(another.report().upper.algorithm, Algorithm::sync_free);
+      EXPECT_GT(another.report().upper.unmerged_rows, 0);
       expect_same();
       // A refused update is undone for all.
       const auto good = made.U;
@@ -307,21 +304,17 @@ TYPED_TEST(FactorSolver, ARefusedUpdateKeepsTheOldFactors) {
 TYPED_TEST(FactorSolver, MakesOtherSolversForValuesThatNeedThem) {
   using Fixture = TestFixture;
   Options options;
-  options.triangular.algorithm = Algorithm::sync_free_subgraphs;
+  options.triangular.algorithm = Algorithm::sync_free;
+  options.triangular.merged_levels = 4;
   auto made = Fixture::random_case(options);
   auto solver = made.solver();
   const auto copy = solver;
-  ASSERT_EQ(solver.report().upper.algorithm, Algorithm::sync_free_subgraphs);
-  // An entry over its diagonal is no normal number.
-  std::int64_t row = 0;
-  while (made.U.row_map[row + 1] - made.U.row_map[row] < 2) ++row;
-  const bool single = sizeof(typename Fixture::Real) == 4;
-  made.U.at(row, row) = single ? 1e30 : 1e300;
-  made.U.values[made.U.row_map[row] + 1] =
-      static_cast<typename Fixture::Real>(single ? 1e-10 : 1e-20);
+  ASSERT_EQ(solver.report().upper.merged_levels, 4);
+  ASSERT_EQ(solver.report().upper.unmerged_rows, 0);
+  made.U = Fixture::with_large_row(made.U, Fixture::n / 2);
   solver.update_values(Device(), made.L.template to_device<Crs<TypeParam>>(),
                        made.U.template to_device<Crs<TypeParam>>());
-  EXPECT_EQ(solver.report().upper.algorithm, Algorithm::sync_free);
+  EXPECT_GT(solver.report().upper.unmerged_rows, 0);
   EXPECT_EQ(Fixture::applied(solver), Fixture::applied(made.solver()));
   EXPECT_EQ(Fixture::applied(copy), Fixture::applied(made.solver()));
 }

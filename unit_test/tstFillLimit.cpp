@@ -103,7 +103,7 @@ TEST(FillLimit, NoPlanThatFitsIsRefused) {
       for (const auto algorithm :
            {Algorithm::automatic, Algorithm::substitution,
             Algorithm::level_sets, Algorithm::sync_free, Algorithm::subgraphs,
-            Algorithm::sync_free_subgraphs, Algorithm::blocks})
+            Algorithm::tiles, Algorithm::blocks})
         for (const auto precision : {Strata::FactorPrecision::working,
                                      Strata::FactorPrecision::single}) {
           SCOPED_TRACE(std::string(spec) + ", level " + std::to_string(level) +

@@ -375,19 +375,23 @@ TYPED_TEST(IncompleteFactorization, MakesOtherSolversForValuesThatNeedThem) {
   using Fixture = TestFixture;
   using Crs = typename Fixture::Crs;
   Options options;
-  options.triangular.algorithm = Strata::Algorithm::sync_free_subgraphs;
+  options.triangular.algorithm = Strata::Algorithm::sync_free;
+  options.triangular.merged_levels = 4;
   auto factors = Fixture::factorise(this->random_values(), options);
   const auto copy = factors;
-  ASSERT_EQ(factors.report().upper.algorithm,
-            Strata::Algorithm::sync_free_subgraphs);
-  // An entry over its diagonal is no normal number.
+  ASSERT_EQ(factors.report().upper.merged_levels, 4);
+  ASSERT_EQ(factors.report().upper.unmerged_rows, 0);
+  // A row of U is far larger beside its diagonal, a column of L smaller.
   auto values = this->random_values();
-  const bool single = sizeof(typename Fixture::Real) == 4;
-  values.at(0, 0) = single ? 1e30 : 1e300;
-  values.at(0, values.entries[values.row_map[0] + 1]) =
-      static_cast<typename Fixture::Real>(single ? 1e-10 : 1e-20);
+  const std::int64_t row = values.rows / 2;
+  for (auto k = values.row_map[row]; k < values.row_map[row + 1]; ++k) {
+    const std::int64_t j = values.entries[k];
+    if (j <= row) continue;
+    values.values[k] *= typename Fixture::Real(1e6);
+    values.at(j, row) *= typename Fixture::Real(1e-6);
+  }
   factors.update_values(Device(), values.template to_device<Crs>());
-  EXPECT_EQ(factors.report().upper.algorithm, Strata::Algorithm::sync_free);
+  EXPECT_GT(factors.report().upper.unmerged_rows, 0);
   const auto expected = this->applied(Fixture::factorise(values, options));
   EXPECT_EQ(this->applied(factors), expected);
   EXPECT_EQ(this->applied(copy), expected);

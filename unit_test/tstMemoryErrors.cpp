@@ -38,13 +38,10 @@ TEST(MemoryErrors, AreThrownByTriangularSolvers) {
 TEST(MemoryErrors, AreThrownByAnalysesMadeAgain) {
   Errors errors;
   std::vector<Variant> merging;
-  for (const auto algorithm :
-       {Algorithm::sync_free, Algorithm::sync_free_subgraphs}) {
-    TriangularOptions options;
-    options.algorithm = algorithm;
-    options.merged_levels = 4;
-    merging.push_back({to_string(algorithm), options});
-  }
+  TriangularOptions options;
+  options.algorithm = Algorithm::sync_free;
+  options.merged_levels = 4;
+  merging.push_back({"sync_free", options});
   const auto A = chain_with_small_pivot(150);
   for (const auto& variant : merging)
     ASSERT_GT(
@@ -60,7 +57,7 @@ TEST(MemoryErrors, AreThrownForAllWhoShareAPlan) {
       make_triangle<double>(random_pattern(60, 3.0, 40, 5), Uplo::lower);
   for (const auto& variant : variants()) {
     if (variant.name != "level_sets" && variant.name != "sync_free 8" &&
-        variant.name != "sync_free_subgraphs")
+        variant.name != "tiles")
       continue;
     const SolverCases<double, Space> cases(A, variant.options);
     errors.expect("shared, new pattern, " + variant.name,
@@ -74,7 +71,7 @@ TEST(MemoryErrors, AreThrownByComplexSolvers) {
   std::vector<Variant> some;
   for (const auto& variant : variants())
     if (variant.name == "automatic" || variant.name == "sync_free, 2 merged" ||
-        variant.name == "sync_free_subgraphs")
+        variant.name == "tiles")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);
   expect_memory_errors_of_solvers(

@@ -112,13 +112,10 @@ TEST(MemoryErrorsCuda, AreThrownByAnalysesMadeAgain) {
   const ExhaustedDevice device;
   Errors errors;
   std::vector<Variant> merging;
-  for (const auto algorithm :
-       {Algorithm::sync_free, Algorithm::sync_free_subgraphs}) {
-    TriangularOptions options;
-    options.algorithm = algorithm;
-    options.merged_levels = 4;
-    merging.push_back({to_string(algorithm), options});
-  }
+  TriangularOptions options;
+  options.algorithm = Algorithm::sync_free;
+  options.merged_levels = 4;
+  merging.push_back({"sync_free", options});
   expect_memory_errors_of_solvers(chain_with_small_pivot(1500), merging,
                                   "small pivot", errors);
 }
@@ -128,9 +125,8 @@ TEST(MemoryErrorsCuda, AreThrownByComplexSolvers) {
   Errors errors;
   std::vector<Variant> some;
   for (const auto& variant : variants())
-    if (variant.name == "automatic" ||
-        variant.name == "sync_free, 2 merged" ||
-        variant.name == "sync_free_subgraphs")
+    if (variant.name == "automatic" || variant.name == "sync_free, 2 merged" ||
+        variant.name == "tiles")
       some.push_back(variant);
   ASSERT_EQ(some.size(), 3u);
   expect_memory_errors_of_solvers(

@@ -313,32 +313,19 @@ TEST(MergedLevelSolver, MergesNoMoreLevelSetsThanThereAre) {
   const int n = 60, most = std::numeric_limits<int>::max();
   const auto A = chain(n, -0.5);
   const auto b = random_values<double>(n, 4);
-  for (const auto algorithm :
-       {Algorithm::sync_free, Algorithm::sync_free_subgraphs})
-    for (const int lanes : {0, 1}) {
-      SCOPED_TRACE(std::string(to_string(algorithm)) + ", lanes " +
-                   std::to_string(lanes));
-      auto options = together(n);
-      options.algorithm = algorithm;
-      options.experimental.lanes_per_row = lanes;
-      const auto all = make_solver(A, options);
-      EXPECT_EQ(all.report().algorithm, algorithm);
-      EXPECT_EQ(all.report().merged_levels, n);
-      options.merged_levels = most;
-      const auto more = make_solver(A, options);
-      EXPECT_EQ(more.report().algorithm, algorithm);
-      EXPECT_EQ(more.report().merged_levels, n);
-      EXPECT_TRUE(same_bits(solve(more, b), solve(all, b)));
-    }
+  auto options = together(n);
+  const auto all = make_solver(A, options);
+  EXPECT_EQ(all.report().algorithm, Algorithm::sync_free);
+  EXPECT_EQ(all.report().merged_levels, n);
+  options.merged_levels = most;
+  const auto more = make_solver(A, options);
+  EXPECT_EQ(more.report().algorithm, Algorithm::sync_free);
+  EXPECT_EQ(more.report().merged_levels, n);
+  EXPECT_TRUE(same_bits(solve(more, b), solve(all, b)));
   // One level set leaves nothing to take together.
   const auto diagonal =
       make_triangle<double>(diagonal_pattern(50), Uplo::lower);
-  for (const auto algorithm :
-       {Algorithm::sync_free, Algorithm::sync_free_subgraphs}) {
-    auto options = together(most);
-    options.algorithm = algorithm;
-    EXPECT_EQ(make_solver(diagonal, options).report().merged_levels, 1);
-  }
+  EXPECT_EQ(make_solver(diagonal, together(most)).report().merged_levels, 1);
 }
 
 /// Ill-conditioned systems are solved as well as by substitution: backward.

@@ -16,14 +16,12 @@ namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 
-TriangularOptions merging(Algorithm algorithm, int levels) {
+TriangularOptions merging(int levels) {
   TriangularOptions options;
-  options.algorithm = algorithm;
+  options.algorithm = Algorithm::sync_free;
   options.merged_levels = levels;
   return options;
 }
-constexpr Algorithm merging_algorithms[] = {Algorithm::sync_free,
-                                            Algorithm::sync_free_subgraphs};
 
 /// Chains of `length` rows, one after the other: d_p x_p + l_p x_(p-1) = b_p.
 template <class Scalar>
@@ -49,11 +47,8 @@ HostMatrix<Scalar> chains(int count, int length,
 template <class Scalar>
 void expect_contract(const HostMatrix<Scalar>& A, int levels) {
   const auto b = multiplied(A, random_values<Scalar>(A.rows, 5));
-  for (const auto algorithm : merging_algorithms) {
-    SCOPED_TRACE(std::string(to_string(algorithm)) + ", " +
-                 std::to_string(levels) + " level sets");
-    expect_rowwise(A, b, make_solver(A, merging(algorithm, levels)));
-  }
+  SCOPED_TRACE(std::to_string(levels) + " level sets");
+  expect_rowwise(A, b, make_solver(A, merging(levels)));
 }
 
 template <class Scalar>
@@ -92,26 +87,24 @@ TEST(MergingAccuracy, HoldsForOneSmallPivotInALongChain) {
       auto A = good;
       A.at(at, at) = pivot;
       const auto b = multiplied(A, random_values<double>(n, 6));
-      for (const auto algorithm : merging_algorithms) {
-        const auto solver = make_solver(A, merging(algorithm, 4));
-        EXPECT_EQ(solver.report().merged_levels, 4)
-            << "one row does not cost the others their merging\n"
-            << to_string(solver.report());
-        EXPECT_LE(solver.report().unmerged_rows, 4);
-        expect_rowwise(A, b, solver);
+      const auto solver = make_solver(A, merging(4));
+      EXPECT_EQ(solver.report().merged_levels, 4)
+          << "one row does not cost the others their merging\n"
+          << to_string(solver.report());
+      EXPECT_LE(solver.report().unmerged_rows, 4);
+      expect_rowwise(A, b, solver);
 
-        auto other = make_solver(good, merging(algorithm, 4));
-        const auto before = solve(other, b);
-        try {
-          other.update_values(Space(),
-                              A.to_device<SolverMatrix<double, Space>>());
-          EXPECT_LE(rowwise_error(A, b, solve(other, b)), 100);
-        } catch (const ScalingError& error) {
-          EXPECT_GE(error.row(), at);
-          EXPECT_LE(error.row(), at + 3);
-          EXPECT_TRUE(same_bits(solve(other, b), before))
-              << "the last good values stay";
-        }
+      auto other = make_solver(good, merging(4));
+      const auto before = solve(other, b);
+      try {
+        other.update_values(Space(),
+                            A.to_device<SolverMatrix<double, Space>>());
+        EXPECT_LE(rowwise_error(A, b, solve(other, b)), 100);
+      } catch (const ScalingError& error) {
+        EXPECT_GE(error.row(), at);
+        EXPECT_LE(error.row(), at + 3);
+        EXPECT_TRUE(same_bits(solve(other, b), before))
+            << "the last good values stay";
       }
     }
 }
@@ -141,11 +134,9 @@ TEST(MergingAccuracy, HoldsWhereTheWorstHasTheSmallestWeight) {
   A.row_map = {0, 1, 3, 5, 8};
   A.entries = {0, 0, 1, 1, 2, 1, 2, 3};
   A.values = {1, 1, 1, 1, 1e-60, 1, 1e-40, 1e-45};
-  for (const auto algorithm : merging_algorithms)
-    expect_rowwise(A, {1, 2, 1, 0}, make_solver(A, merging(algorithm, 2)));
+  expect_rowwise(A, {1, 2, 1, 0}, make_solver(A, merging(2)));
   A.values = {1, 1, 1, 1e200, 1e-200, 1, 1e-40, 1e-45};
-  for (const auto algorithm : merging_algorithms)
-    expect_rowwise(A, {1, 2, 1e200, 1}, make_solver(A, merging(algorithm, 2)));
+  expect_rowwise(A, {1, 2, 1e200, 1}, make_solver(A, merging(2)));
 }
 
 /// Row 6 takes the difference of two rows which both need the small pivot of
@@ -177,12 +168,10 @@ TEST(MergingAccuracy, HoldsWhereCoefficientsCancelAndErrorsDoNot) {
     row({{4, 100}, {5, -100}, {6, 1}});
   }
   const auto b = multiplied(A, random_values<double>(A.rows, 5));
-  for (const auto algorithm : merging_algorithms) {
-    const auto solver = make_solver(A, merging(algorithm, 3));
-    EXPECT_EQ(solver.report().merged_levels, 3);
-    EXPECT_EQ(solver.report().unmerged_rows, 1) << to_string(solver.report());
-    expect_rowwise(A, b, solver);
-  }
+  const auto solver = make_solver(A, merging(3));
+  EXPECT_EQ(solver.report().merged_levels, 3);
+  EXPECT_EQ(solver.report().unmerged_rows, 1) << to_string(solver.report());
+  expect_rowwise(A, b, solver);
 }
 
 /// Growth is that of the matrix, whatever its rows are multiplied with.
@@ -193,14 +182,12 @@ TEST(MergingAccuracy, DoesNotChangeWhenRowsAreScaled) {
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (auto k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
       scaled.values[k] *= i % 7 == 0 ? 0x1p66 : i % 5 == 0 ? 0x1p-40 : 1.;
-  for (const auto algorithm : merging_algorithms) {
-    const auto one = make_solver(A, merging(algorithm, 4)).report();
-    const auto other = make_solver(scaled, merging(algorithm, 4)).report();
-    ASSERT_EQ(one.merged_levels, 4);
-    EXPECT_EQ(other.merged_levels, 4);
-    EXPECT_EQ(one.unmerged_rows, other.unmerged_rows);
-    EXPECT_NEAR(one.growth, other.growth, 1e-6 * one.growth);
-  }
+  const auto one = make_solver(A, merging(4)).report();
+  const auto other = make_solver(scaled, merging(4)).report();
+  ASSERT_EQ(one.merged_levels, 4);
+  EXPECT_EQ(other.merged_levels, 4);
+  EXPECT_EQ(one.unmerged_rows, other.unmerged_rows);
+  EXPECT_NEAR(one.growth, other.growth, 1e-6 * one.growth);
   for (const int levels : {2, 4, 8}) expect_contract(scaled, levels);
 }
 
@@ -236,16 +223,14 @@ TEST(MergingAccuracy, ComponentwiseMergesNothing) {
   std::vector<double> x(500);
   for (int i = 0; i < 500; ++i) x[i] = std::pow(10., -(i * 7 % 11));
   const auto b = multiplied(A, x);
-  for (const auto algorithm : merging_algorithms) {
-    auto options = merging(algorithm, 0);
-    options.accuracy = Accuracy::componentwise;
-    const auto solver = make_solver(A, options);
-    EXPECT_EQ(solver.report().merged_levels, 1);
-    EXPECT_EQ(solver.report().accuracy, Accuracy::componentwise);
-    EXPECT_EQ(solver.report().growth, 0);
-    HostSystem<double>{A, Uplo::lower, Diag::non_unit}.expect_solution(
-        b.data(), solve(solver, b).data());
-  }
+  auto options = merging(0);
+  options.accuracy = Accuracy::componentwise;
+  const auto solver = make_solver(A, options);
+  EXPECT_EQ(solver.report().merged_levels, 1);
+  EXPECT_EQ(solver.report().accuracy, Accuracy::componentwise);
+  EXPECT_EQ(solver.report().growth, 0);
+  HostSystem<double>{A, Uplo::lower, Diag::non_unit}.expect_solution(
+      b.data(), solve(solver, b).data());
 }
 
 TEST(MergingAccuracy, RefusesOptionsThatContradictEachOther) {
@@ -265,8 +250,7 @@ TEST(MergingAccuracy, RefusesOptionsThatContradictEachOther) {
 TEST(MergingAccuracy, HandlesSolveEveryTriangle) {
   using Handle = Experimental::KokkosKernelsHandle<int, int, double, Space>;
   constexpr int n = 1200;
-  for (const auto algorithm : {Algorithm::automatic, Algorithm::sync_free,
-                               Algorithm::sync_free_subgraphs})
+  for (const auto algorithm : {Algorithm::automatic, Algorithm::sync_free})
     for (const int at : {600, 601, 603}) {
       SCOPED_TRACE(std::string(to_string(algorithm)) + ", row " +
                    std::to_string(at));

@@ -104,21 +104,6 @@ TEST(Registry, KnowsTheLeastBytesOfPlans) {
   }
 }
 
-/// 64 wide level sets are one band.
-TEST(Registry, TellsWhetherSubgraphsAreInBands) {
-  for (const int levels : {3, 64, 65}) {
-    const auto A = make_triangle<double>(
-        wave_pattern(std::vector<int>(levels, 200)), Uplo::lower);
-    const auto solver =
-        make_solver<double>(A, named(Algorithm::sync_free_subgraphs));
-    ASSERT_EQ(solver.report().levels, levels);
-    ASSERT_FALSE(solver.report().candidates.empty());
-    const std::string& note = solver.report().candidates[0].note;
-    EXPECT_EQ(has(note, "in bands of 64 level sets"), levels > 64) << note;
-    EXPECT_EQ(has(note, "in the order of substitution"), levels <= 64) << note;
-  }
-}
-
 TEST(Registry, FindsARegisteredAlgorithmByItsName) {
   const Algorithm algorithm = row_by_row();
   EXPECT_STREQ(to_string(algorithm), "row_by_row");

@@ -516,8 +516,8 @@ TEST(SharedPlans, OfFactorsTakeTheMemoryOfTheirWorkspaces) {
   const auto A = square_matrix<double>(random_pattern(400, 2.0, 90, 5), 1);
   for (const auto precision :
        {FactorPrecision::working, FactorPrecision::single})
-    for (const auto algorithm : {Algorithm::level_sets, Algorithm::sync_free,
-                                 Algorithm::sync_free_subgraphs}) {
+    for (const auto algorithm :
+         {Algorithm::level_sets, Algorithm::sync_free, Algorithm::tiles}) {
       SCOPED_TRACE(to_string(precision) + std::string(", ") +
                    to_string(algorithm));
       IncompleteFactorizationOptions options;
@@ -544,8 +544,7 @@ TEST(SharedPlans, OfFactorsGiveTheBitsOfLoneApplies) {
       expect_shared_factors<double>(variant.options.algorithm);
   expect_shared_factors<float>(Algorithm::sync_free);
   expect_shared_factors<Kokkos::complex<float>>(Algorithm::level_sets);
-  expect_shared_factors<Kokkos::complex<double>>(
-      Algorithm::sync_free_subgraphs);
+  expect_shared_factors<Kokkos::complex<double>>(Algorithm::tiles);
   const IncompleteFactorization<double, Space> empty;
   EXPECT_THROW(empty.share_plan(Space()), HandleError);
 }

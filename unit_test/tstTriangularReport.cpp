@@ -78,9 +78,8 @@ TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
   report.max_plan_bytes = 256;
   report.right_hand_sides = 32;
   report.launch_right_hand_sides = 8;
-  report.candidates = {
-      {Algorithm::sync_free_subgraphs, "3 parts; takes 300 of 256", true},
-      {Algorithm::sync_free, ""}};
+  report.candidates = {{Algorithm::tiles, "3 parts; takes 300 of 256", true},
+                       {Algorithm::sync_free, ""}};
   EXPECT_EQ(to_string(report),
             "algorithm: sync_free\n"
             "rows: 3\n"
@@ -91,7 +90,7 @@ TEST(TriangularReport, TellsOfRightHandSidesAndOfMemoryAllowed) {
             "right-hand sides: 32, up to 8 a launch\n"
             "analysis: 0 us\n"
             "candidates:\n"
-            "  sync_free_subgraphs, ruled out: 3 parts; takes 300 of 256\n"
+            "  tiles, ruled out: 3 parts; takes 300 of 256\n"
             "  sync_free\n");
 }
 

@@ -286,9 +286,6 @@ TEST(TriangularSolver, RefusesOptionsThatCantBeHonoured) {
   expect(
       "experimental.team_size",
       [](Options& o) -> int& { return o.experimental.team_size; }, -8);
-  expect(
-      "experimental.lanes_per_row",
-      [](Options& o) -> int& { return o.experimental.lanes_per_row; }, 2);
   for (const int value : {0, -1})
     expect(
         "max_right_hand_sides",

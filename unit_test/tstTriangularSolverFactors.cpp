@@ -53,17 +53,14 @@ std::vector<double> to_host(const Vector& x) {
 
 /// What a preconditioner does: both factors in turn, the second in place, again
 /// and again in one stream.
-void expect_applications(const std::string& spec, Strata::Algorithm algorithm,
-                         int lanes_per_row) {
-  SCOPED_TRACE(spec + ", " + Strata::to_string(algorithm) + ", " +
-               std::to_string(lanes_per_row) + " lanes a row");
+void expect_applications(const std::string& spec, Strata::Algorithm algorithm) {
+  SCOPED_TRACE(spec + ", " + Strata::to_string(algorithm));
   const Device exec;
   const auto A = Strata::gallery<Crs>(exec, spec);
   const auto factors = Strata::incomplete_lu(exec, A);
   const HostMatrix<double> l(factors.L), u(factors.U);
   Strata::TriangularOptions options;
   options.algorithm = algorithm;
-  options.experimental.lanes_per_row = lanes_per_row;
   const Solver lower(exec, factors.L, Strata::Uplo::lower,
                      Strata::Diag::non_unit, options);
   const Solver upper(exec, factors.U, Strata::Uplo::upper,
@@ -103,10 +100,9 @@ void expect_applications(const std::string& spec, Strata::Algorithm algorithm,
 TEST(TriangularSolverFactors, AreAppliedInTurnAndInPlace) {
   for (const auto* spec : {"grid3d27:14", "band:3000", "grid2d9:60",
                            "triangulated:60x41", "gene:600"}) {
-    expect_applications(spec, Strata::Algorithm::automatic, 0);
-    expect_applications(spec, Strata::Algorithm::sync_free, 0);
-    expect_applications(spec, Strata::Algorithm::sync_free_subgraphs, 1);
-    expect_applications(spec, Strata::Algorithm::sync_free_subgraphs, 4);
+    expect_applications(spec, Strata::Algorithm::automatic);
+    expect_applications(spec, Strata::Algorithm::sync_free);
+    expect_applications(spec, Strata::Algorithm::tiles);
   }
 }
 

@@ -74,46 +74,42 @@ TEST(TriangularSolver, ReportsTheBytesItHolds) {
 /// takes no more memory than one that is not.
 TEST(TriangularSolver, LetsGoOfAPlanBeforeItIsMadeAgain) {
   const int n = 3000;
-  for (const auto algorithm :
-       {Algorithm::sync_free, Algorithm::sync_free_subgraphs}) {
-    SCOPED_TRACE(to_string(algorithm));
-    TriangularOptions options;
-    options.algorithm = algorithm;
-    options.merged_levels = 4;
-    // And what the pool has kept of plans that were let go of, on a device: one
-    // of another size is not taken again.
-    std::int64_t kept = 0;
-    const auto most = [&](const HostMatrix<double>& A, int& unmerged) {
-      const auto matrix = A.to_device<Matrix>();
-      for (int turn = 0;; ++turn) {
-        release_memory_pool<Space>();
-        const KokkosEvents events(Memory::name());
-        const Solver solver(Space(), matrix, Uplo::lower, Diag::non_unit,
-                            options);
-        unmerged = solver.report().unmerged_rows;
-        EXPECT_EQ(solver.report().merged_levels, 4);
-        const auto found = events.so_far();
-        KeptPlans::release();
-        kept = found.bytes - events.so_far().bytes;
-        // What Kokkos keeps for itself is there after the first.
-        if (turn == 1) return found.most_bytes;
-      }
-    };
-    auto A = chain(n, 0.7);
-    int unmerged = -1;
-    const auto once = most(A, unmerged);
-    EXPECT_EQ(unmerged, 0);
-    // One row after the other is found to be too inaccurate.
-    for (int row = 100; row < n; row += 100)
-      for (int i = 0; i < 3; ++i) A.values[A.row_map[row + i + 1] - 1] = 1e-6;
-    const auto again = most(A, unmerged);
-    EXPECT_GT(unmerged, 0);
-    // The marks of rows.
-    EXPECT_LE(again - kept, once + n * 4 + once / 20) << "after " << unmerged;
-    std::printf("%s: at most %lld bytes, made again %lld, of which %lld kept\n",
-                to_string(algorithm), static_cast<long long>(once),
-                static_cast<long long>(again), static_cast<long long>(kept));
-  }
+  TriangularOptions options;
+  options.algorithm = Algorithm::sync_free;
+  options.merged_levels = 4;
+  // And what the pool has kept of plans that were let go of, on a device: one
+  // of another size is not taken again.
+  std::int64_t kept = 0;
+  const auto most = [&](const HostMatrix<double>& A, int& unmerged) {
+    const auto matrix = A.to_device<Matrix>();
+    for (int turn = 0;; ++turn) {
+      release_memory_pool<Space>();
+      const KokkosEvents events(Memory::name());
+      const Solver solver(Space(), matrix, Uplo::lower, Diag::non_unit,
+                          options);
+      unmerged = solver.report().unmerged_rows;
+      EXPECT_EQ(solver.report().merged_levels, 4);
+      const auto found = events.so_far();
+      KeptPlans::release();
+      kept = found.bytes - events.so_far().bytes;
+      // What Kokkos keeps for itself is there after the first.
+      if (turn == 1) return found.most_bytes;
+    }
+  };
+  auto A = chain(n, 0.7);
+  int unmerged = -1;
+  const auto once = most(A, unmerged);
+  EXPECT_EQ(unmerged, 0);
+  // One row after the other is found to be too inaccurate.
+  for (int row = 100; row < n; row += 100)
+    for (int i = 0; i < 3; ++i) A.values[A.row_map[row + i + 1] - 1] = 1e-6;
+  const auto again = most(A, unmerged);
+  EXPECT_GT(unmerged, 0);
+  // The marks of rows.
+  EXPECT_LE(again - kept, once + n * 4 + once / 20) << "after " << unmerged;
+  std::printf("at most %lld bytes, made again %lld, of which %lld kept\n",
+              static_cast<long long>(once), static_cast<long long>(again),
+              static_cast<long long>(kept));
 }
 
 /// What is kept is bounded, freed on demand, and handed out one at a time.
@@ -213,52 +209,6 @@ TEST(TriangularSolver, NamedAlgorithmsFitOrAreRefused) {
       if (HasFailure()) return;
     }
   }
-}
-
-/// Fewer merged level sets, before sub-graphs are given up.
-TEST(TriangularSolver, SubgraphsMergeFewerLevelSetsFirst) {
-  const System system(chain_pattern(3000));
-  TriangularOptions options;
-  options.algorithm = Algorithm::sync_free_subgraphs;
-  const auto free = system.make(options).report();
-  options.merged_levels = 1;
-  const auto one = system.make(options).report();
-  options.merged_levels = 8;
-  const auto eight = system.make(options).report();
-  ASSERT_LT(one.plan_bytes, eight.plan_bytes);
-  ASSERT_NE(free.reason.find("merged level sets"), std::string::npos)
-      << free.reason;
-
-  options.max_plan_bytes = one.plan_bytes;
-  EXPECT_THROW(system.make(options), PlanMemoryError) << "eight were named";
-  options.merged_levels = 0;
-  std::size_t before = 0;
-  for (const std::size_t allowed :
-       {one.plan_bytes, (one.plan_bytes + free.plan_bytes) / 2,
-        free.plan_bytes}) {
-    options.max_plan_bytes = allowed;
-    KeptPlans::release();
-    const KokkosEvents events(Memory::name());
-    const auto solver = system.make(options);
-    const auto& report = solver.report();
-    EXPECT_EQ(report.algorithm, Algorithm::sync_free_subgraphs);
-    EXPECT_LE(report.plan_bytes, allowed);
-    EXPECT_GE(report.plan_bytes, before);
-    before = report.plan_bytes;
-    EXPECT_LE(events.so_far().bytes, std::int64_t(allowed) + slack);
-    system.expect_right(solver);
-    if (allowed < free.plan_bytes) {
-      // The plan that did not fit is told of, with its bytes.
-      const auto& first = report.candidates.front();
-      EXPECT_TRUE(first.ruled_out);
-      EXPECT_NE(first.note.find(std::to_string(free.plan_bytes)),
-                std::string::npos)
-          << first.note;
-    }
-  }
-  EXPECT_EQ(before, free.plan_bytes);
-  options.max_plan_bytes = one.plan_bytes - 1;
-  EXPECT_EQ(refusal(system, options).needed(), one.plan_bytes);
 }
 
 TEST(TriangularSolver, BlocksKeepToTheirBytes) {
@@ -361,31 +311,6 @@ TEST(TriangularSolver, NoRowsFitAnyLimit) {
   TriangularOptions options;
   options.max_plan_bytes = 1;
   EXPECT_NO_THROW(none.make(options));
-}
-
-/// A row that can't be divided by its diagonal takes sync_free_subgraphs out,
-/// and what is left has to fit all the same.
-TEST(TriangularSolver, TheFallbackFitsToo) {
-  System system(patterns()[1]);
-  const auto row = 300;
-  system.A.values[system.A.row_map[row]] = 1e200;
-  system.A.values[system.A.row_map[row + 1] - 1] = 1e-200;
-  system.matrix = system.A.to_device<Matrix>();
-  TriangularOptions options;
-  options.algorithm = Algorithm::sync_free_subgraphs;
-  const auto report = system.make(options).report();
-  EXPECT_EQ(report.algorithm, Algorithm::sync_free);
-  EXPECT_NE(report.reason.find("row 300"), std::string::npos) << report.reason;
-  EXPECT_EQ(report.subgraphs, 0);
-  options.max_plan_bytes = report.plan_bytes;
-  EXPECT_EQ(system.make(options).report().plan_bytes, report.plan_bytes);
-  --options.max_plan_bytes;
-  const auto error = refusal(system, options);
-  options.algorithm = Algorithm::automatic;
-  const auto other = system.make(options).report();
-  EXPECT_NE(other.algorithm, Algorithm::sync_free_subgraphs);
-  EXPECT_LE(other.plan_bytes, options.max_plan_bytes);
-  EXPECT_GT(error.needed(), options.max_plan_bytes);
 }
 
 }  // namespace

@@ -71,26 +71,6 @@ struct RecipeNotes {
 };
 static_assert(max_coefficients + max_dependencies <= 256, "a slot is a byte");
 
-/// Makes slots of a row's notes, once its lists are complete.
-/// @param coefficient_slot, dependency_slot  the slot of the coefficient, and
-///                  of the dependency, that has this rank in its list
-template <class Eliminate, class CoefficientSlot, class DependencySlot>
-KOKKOS_FUNCTION void notes_to_slots(const EliminatedRow& row,
-                                    const Eliminate& eliminate, int lane,
-                                    unsigned char* at,
-                                    const CoefficientSlot& coefficient_slot,
-                                    const DependencySlot& dependency_slot) {
-  for (int o = lane; o < row.operations; o += Eliminate::num_lanes) {
-    const int noted = at[o];
-    at[o] = static_cast<unsigned char>(
-        noted < max_coefficients
-            ? coefficient_slot(
-                  eliminate.rank_of_coefficient(noted, row.coefficients))
-            : dependency_slot(eliminate.rank_of_dependency(
-                  noted - max_coefficients, row.dependencies)));
-  }
-}
-
 /// Rewrites rows of x_i = (b_i - sum of l_ij x_j) / l_ii: an x_j that belongs
 /// to the same group as x_i is replaced by its own equation, and so on, until
 ///
@@ -247,9 +227,14 @@ class EliminateRow {
         lengths[others - rank - 1] = static_cast<unsigned char>(
             edges.end(coefficient(t)) - edges.first(coefficient(t)));
     }
-    notes_to_slots(
-        row, *this, lane_, slots, [](int rank) { return rank; },
-        [&](int rank) { return others + rank; });
+    for (int o = lane_; o < row.operations; o += num_lanes) {
+      const int noted = slots[o];
+      slots[o] = static_cast<unsigned char>(
+          noted < max_coefficients
+              ? rank_of_coefficient(noted, row.coefficients)
+              : others + rank_of_dependency(noted - max_coefficients,
+                                            row.dependencies));
+    }
   }
 
  private:

@@ -21,20 +21,18 @@ struct RowStatus {
 /// the rule that decides what becomes of a row.
 ///
 /// A group is `levels` consecutive level sets, the first of which is a multiple
-/// of that: of the whole graph or, if `in_subgraphs`, of each sub-graph. Within
-/// a group x_j is replaced by its own equation, but for rows that stay.
-template <class MemorySpace, bool in_subgraphs>
+/// of that. Within a group x_j is replaced by its own equation, but for rows
+/// that stay.
+template <class MemorySpace>
 struct MergeGroups {
   DependencyGraph<MemorySpace> graph;
   const int* level;  // by vertex
   int levels;
-  const int* row_status;             // by vertex; null: none is known yet
-  const int* subgraph_of = nullptr;  // by vertex, if in_subgraphs
+  const int* row_status;  // by vertex; null: none is known yet
 
   /// A merged row has at most three times its own dependencies, and so many
-  /// more. In sub-graphs each dependency costs a part of a step, elsewhere a
-  /// part of a read that waits anyway.
-  static constexpr int spare_dependencies = in_subgraphs ? 8 : 24;
+  /// more: each costs a part of a read that waits anyway.
+  static constexpr int spare_dependencies = 24;
 
   KOKKOS_FUNCTION std::int64_t first(int v) const { return graph.row_map(v); }
   KOKKOS_FUNCTION std::int64_t end(int v) const { return graph.row_map(v + 1); }
@@ -43,18 +41,17 @@ struct MergeGroups {
     return static_cast<int>(end(v) - first(v));
   }
   KOKKOS_FUNCTION bool same_group(int a, int b) const {
-    return (!in_subgraphs || subgraph_of[a] == subgraph_of[b]) &&
-           level[a] / levels == level[b] / levels;
+    return level[a] / levels == level[b] / levels;
   }
   KOKKOS_FUNCTION bool stays(int v) const {
     return row_status && row_status[v] == RowStatus::stays;
   }
   /// The group of a vertex.
   struct Group {
-    int first_level, subgraph;
+    int first_level;
   };
   KOKKOS_FUNCTION Group group_of(int v) const {
-    return {level[v] / levels * levels, in_subgraphs ? subgraph_of[v] : 0};
+    return {level[v] / levels * levels};
   }
   /// Whether a dependency of a row of the group is of it as well and is
   /// replaced. Its level set comes before the row's, so that it can't be of a
@@ -62,9 +59,8 @@ struct MergeGroups {
   /// another group may be written meanwhile, and is not used.
   KOKKOS_FUNCTION bool inner(const Group& group, int from) const {
     const bool as_it_is = stays(from);
-    const bool here = !in_subgraphs || subgraph_of[from] == group.subgraph;
     const bool late = level[from] >= group.first_level;
-    return late & here & !as_it_is;
+    return late & !as_it_is;
   }
   /// What becomes of row `v`, of which an elimination has made `row`.
   KOKKOS_FUNCTION int status_of(int v, const EliminatedRow& row,
@@ -87,41 +83,6 @@ struct MergeLimits {
     longest,       // most elements of what rows are stored by
     size
   };
-};
-
-/// Decides which rows are merged, and passes their lengths to `lengths`.
-///
-/// @tparam Lengths  `vertex(groups, number)`: the row of that number, -1: none;
-///   `limits_of(groups, v, limits)`: those that the row raises;
-///   `note(groups, v, row, status, lane, eliminate, limits)`, which all lanes
-///   that share the row call, returns MergeLimits::longest of a merged row to
-///   the first of them
-template <class Groups, class Lengths>
-struct CountMergedRows {
-  Groups groups;
-  const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
-  int* row_status;      // by vertex
-  Lengths lengths;
-  int* limits;  // MergeLimits
-
-  template <class Eliminate>
-  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
-                                  const Eliminate& eliminate) const {
-    const int v = number < 0 ? -1 : lengths.vertex(groups, number);
-    const EliminatedRow row = eliminate.run(v, groups, NoNotes());
-    if (v < 0) return;
-    const int status =
-        groups.status_of(v, row, unmerged && unmerged[v] == RowStatus::stays);
-    int* const raised = lengths.limits_of(groups, v, limits);
-    const int longest =
-        lengths.note(groups, v, row, status, lane, eliminate, raised);
-    if (lane != 0) return;
-    row_status[v] = status;
-    if (status == RowStatus::merged)
-      raise_limits(raised, {{MergeLimits::coefficients, row.coefficients},
-                            {MergeLimits::dependencies, row.dependencies},
-                            {MergeLimits::longest, longest}});
-  }
 };
 
 /// The dependencies of row v, ascending: those that an elimination has found,

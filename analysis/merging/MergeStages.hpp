@@ -13,9 +13,6 @@
 namespace Strata {
 namespace Detail {
 
-template <class MemorySpace>
-using LevelGroups = MergeGroups<MemorySpace, false>;
-
 /// MergeLimits of the rows of each depth in their groups; deep ones share.
 struct DepthLimits {
   static constexpr int most_depths = 32, size = most_depths * MergeLimits::size;
@@ -27,33 +24,60 @@ struct DepthLimits {
   }
 };
 
-/// Notes the lengths of rows and their depths in their groups, for
-/// CountMergedRows: of the rows of one depth, once those of smaller depths are
+/// Decides which rows are merged, and notes their lengths and their depths in
+/// their groups: of the rows of one depth, once those of smaller depths are
 /// known, or of all rows at once, as if none stayed. That holds for all rows up
 /// to the first depth of which a row stays; merged rows then have no
 /// dependencies in their group.
 template <class MemorySpace>
-struct LevelRowLengths {
-  const int* vertices;
+struct CountMergedRows {
+  using Groups = MergeGroups<MemorySpace>;
+  Groups groups;
+  const int* unmerged;  // by vertex, RowStatus::stays: has to stay; or null
+  int* row_status;      // by vertex
+  const int* vertices;  // to be counted
   int *length, *coefficients, *recipe, *depth_in_group;
   bool at_once;
+  int* limits;  // DepthLimits
 
-  /// Of DepthLimits.
-  KOKKOS_FUNCTION static int* limits_of(const LevelGroups<MemorySpace>& groups,
-                                        int v, int* limits) {
-    return limits + DepthLimits::at(groups.level[v] % groups.levels, 0);
-  }
-  KOKKOS_FUNCTION int vertex(const LevelGroups<MemorySpace>&,
-                             std::int64_t number) const {
-    return vertices[number];
-  }
   /// MergeLimits::stays is whether a row stays, `longest` the longer of both
   /// lists of any row.
   template <class Eliminate>
-  KOKKOS_FUNCTION int note(const LevelGroups<MemorySpace>& groups, int v,
-                           const EliminatedRow& row, int status, int lane,
-                           const Eliminate& eliminate, int* limits) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
+                                  const Eliminate& eliminate) const {
+    const int v = number < 0 ? -1 : vertices[number];
+    const EliminatedRow row = eliminate.run(v, groups, NoNotes());
+    if (v < 0) return;
+    const int status =
+        groups.status_of(v, row, unmerged && unmerged[v] == RowStatus::stays);
     const bool merged = status == RowStatus::merged;
+    const int depth = depth_of(v, merged, row, lane, eliminate);
+    if (lane != 0) return;
+    int* const raised =
+        limits + DepthLimits::at(groups.level[v] % groups.levels, 0);
+    depth_in_group[v] = depth;
+    row_status[v] = status;
+    if (status == RowStatus::stays) raise_limit(raised + MergeLimits::stays, 1);
+    // The row may have been counted as if none stayed.
+    const int others = merged ? row.coefficients - 1 : 0;
+    length[v] = merged ? row.dependencies : groups.length(v);
+    coefficients[v] = others;
+    recipe[v] = 0;
+    if (!merged) return;
+    constexpr int word = MergedRows<MemorySpace>::word;
+    const int bytes = MergedRows<MemorySpace>::head + others + row.operations;
+    recipe[v] = (bytes + word - 1) / word;
+    const int longest = row.dependencies > others ? row.dependencies : others;
+    raise_limits(raised, {{MergeLimits::coefficients, row.coefficients},
+                          {MergeLimits::dependencies, row.dependencies},
+                          {MergeLimits::longest, longest}});
+  }
+
+ private:
+  /// Behind all dependencies of its group.
+  template <class Eliminate>
+  KOKKOS_FUNCTION int depth_of(int v, bool merged, const EliminatedRow& row,
+                               int lane, const Eliminate& eliminate) const {
     int depth = 0;
     const auto behind = [&](int from) {
       if (groups.same_group(from, v) && depth_in_group[from] >= depth)
@@ -70,20 +94,7 @@ struct LevelRowLengths {
       const int other = lane_xor(depth, mask);
       depth = other > depth ? other : depth;
     }
-    if (lane != 0) return 0;
-    depth_in_group[v] = depth;
-    if (status == RowStatus::stays) raise_limit(limits + MergeLimits::stays, 1);
-    // The row may have been counted as if none stayed.
-    length[v] = merged ? row.dependencies : groups.length(v);
-    coefficients[v] = merged ? row.coefficients - 1 : 0;
-    recipe[v] = 0;
-    if (!merged) return 0;
-    constexpr int word = MergedRows<MemorySpace>::word;
-    const int bytes =
-        MergedRows<MemorySpace>::head + row.coefficients - 1 + row.operations;
-    recipe[v] = (bytes + word - 1) / word;
-    return row.dependencies > row.coefficients - 1 ? row.dependencies
-                                                   : row.coefficients - 1;
+    return depth;
   }
 };
 
@@ -91,7 +102,7 @@ struct LevelRowLengths {
 /// values need of all rows.
 template <class MemorySpace>
 struct FillMerged {
-  LevelGroups<MemorySpace> groups;
+  MergeGroups<MemorySpace> groups;
   const int* row_status;
   const std::int64_t *row_map, *coefficient_map;
   int *entries, *coefficients;

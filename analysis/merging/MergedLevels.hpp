@@ -7,7 +7,6 @@
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
 #include <analysis/merging/SampleMerging.hpp>
-#include <analysis/merging/SampleNeighbours.hpp>
 #include <analysis/stages/FusedStages.hpp>
 
 namespace Strata {
@@ -79,15 +78,12 @@ SampledLevels sample_merged_levels(
   using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
   const auto found = sample_merging(
-      exec, LevelGroups<Memory>{graph, order.level_of.data(), 1, nullptr},
+      exec, MergeGroups<Memory>{graph, order.level_of.data(), 1, nullptr},
       candidates,
       CountNeighbours{
           order.permuted_row.data(), order.vertex.data(), candidates.levels[0],
           std::max(1, sector_bytes / static_cast<int>(scalar_bytes))},
-      pool, [&](std::int64_t count, double mean_length, const auto& task) {
-        replace_rows("Strata::MergedLevels::sample", exec, count, mean_length,
-                     task);
-      });
+      pool);
   SampledLevels made;
   for (int c = 0; c < candidates.count; ++c)
     made.candidates.push_back(
@@ -95,7 +91,7 @@ SampledLevels sample_merged_levels(
          found.mean(c, MergeSample::dependencies),
          found.mean(c, MergeSample::coefficients),
          found.mean(c, MergeSample::stay)});
-  made.neighbours = CountNeighbours::shares(found, 0);
+  made.neighbours = found.neighbours(0);
   return made;
 }
 
@@ -181,7 +177,7 @@ class LevelMerger {
   double mean_length() const {
     return double(graph_.num_edges()) / double(num_rows());
   }
-  LevelGroups<Memory> groups() const {
+  MergeGroups<Memory> groups() const {
     return {graph_, order_.level_of.data(), levels_, stages_.row_status};
   }
   std::int64_t rows_of_depth(int depth) const {
@@ -246,20 +242,17 @@ class LevelMerger {
   }
   /// So many of the vertices by depth, those from `first` on.
   void count_rows(std::int64_t first, std::int64_t rows, bool at_once) {
-    using Lengths = LevelRowLengths<Memory>;
     const ListLengths longest =
         longest_lists(order_.sizes.longest_row_of_all(), levels_);
-    LevelGroups<Memory> known = groups();
+    MergeGroups<Memory> known = groups();
     if (at_once) known.row_status = nullptr;
-    replace_rows("Strata::MergedLevels::count", exec_, rows, mean_length(),
-                 CountMergedRows<LevelGroups<Memory>, Lengths>{
-                     known, stages_.unmerged, stages_.row_status,
-                     Lengths{stages_.by_depth + first, stages_.length,
-                             stages_.coefficients, stages_.recipe,
-                             stages_.depth_in_group, at_once},
-                     stages_.counted},
-                 lists_to_find<ExecutionSpace>(mean_length(), longest),
-                 longest);
+    replace_rows(
+        "Strata::MergedLevels::count", exec_, rows, mean_length(),
+        CountMergedRows<Memory>{
+            known, stages_.unmerged, stages_.row_status,
+            stages_.by_depth + first, stages_.length, stages_.coefficients,
+            stages_.recipe, stages_.depth_in_group, at_once, stages_.counted},
+        lists_to_find<ExecutionSpace>(mean_length(), longest), longest);
   }
   /// Offsets and new levels, once the rows are counted.
   void sum_up() {

@@ -24,18 +24,10 @@ namespace Detail {
 /// coefficient or added to that of a dependency. The recipe is a byte for each
 /// of these entries: its slot.
 ///
-/// MergedRows and MergedSubgraphRows have recipes. They differ in what follows
-/// from where the results are needed:
-///
-/// - Of the whole graph, all is kept as l_ii times that, and solves divide:
-///   the row itself is eliminated with y = 1 and has no slot. In sub-graphs it
-///   is coefficient 0 with a slot that begins as 1, so that y_0 is 1 / l_ii.
-/// - Of the whole graph, coefficients and dependencies are ascending, as chunks
-///   have them. A recipe then does not depend on where numbers stand, and
-///   rows of the same shape share one. In sub-graphs, coefficients are in the
-///   order in which their rows are eliminated and dependencies in the order of
-///   the records that they are put into, the newest first: few rows would have
-///   the same recipe.
+/// All is kept as l_ii times that, and solves divide: the row itself is
+/// eliminated with y = 1 and has no slot. Coefficients and dependencies are
+/// ascending, as chunks have them: so a recipe does not depend on where numbers
+/// stand, and rows of the same shape share one.
 struct MergedRecipe {
   const unsigned char* slots = nullptr;    // of the entries
   int coefficients = 0, dependencies = 0;  // slots of each kind

@@ -11,7 +11,7 @@
 namespace Strata {
 
 /// How new values become those of rows merged all over a graph (see
-/// MergedLevels): what MergedSubgraphRows is where there are sub-graphs.
+/// MergedLevels).
 ///
 /// A MergedRecipe has a byte each before it for the numbers of coefficients and
 /// of dependencies, and two for that of all entries, the lower first; then, in

@@ -4,18 +4,36 @@
 
 #include <algorithm>
 #include <analysis/merging/MergeGroups.hpp>
+#include <analysis/merging/ReplaceBySets.hpp>
+#include <core/device/Warp.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <core/memory/WorkPool.hpp>
 #include <core/scalar/CounterRandom.hpp>
 #include <vector>
 
 namespace Strata {
+
+/// How much of what the rows of a level set read lies side by side in memory:
+/// shares of a sample of the rows, and of their dependencies. Without a sample
+/// nothing is known to lie so.
+struct NeighbourShares {
+  /// Rows whose element of b and x does not lie in the sector of that of the
+  /// row before in the order of level sets, if that is of the same level set.
+  double new_rows = 1;
+  /// Dependencies that do not lie in the sector of the dependency of the same
+  /// number of the row before.
+  double new_dependencies = 1;
+};
+
 namespace Detail {
+
+/// Bytes that memory gives out together.
+constexpr int sector_bytes = 32;
 
 /// Numbers of level sets to choose from.
 struct MergeCandidates {
-  int levels[10] = {1, 2, 3, 4, 6, 8, 12, 16};
-  int count = 8;
+  int levels[10];
+  int count;
 };
 
 /// What a sample of rows says of a candidate, added up over the sample.
@@ -24,6 +42,10 @@ struct MergeSample {
     dependencies,
     coefficients,  // without the row itself
     stay,          // rows that stay as they are
+    // Of CountNeighbours:
+    dependencies_looked_at,
+    new_dependencies,
+    new_rows,
     size
   };
 };
@@ -38,24 +60,72 @@ KOKKOS_INLINE_FUNCTION std::int64_t sampled_row(std::int64_t i,
   return first + below(mix64(static_cast<std::uint64_t>(i)), end - first);
 }
 
+/// Sums for NeighbourShares. The rows themselves are looked at, so one
+/// candidate's turn is enough. Cost: some 64 dependencies of each row of the
+/// sample and of the row before, and the places of their values.
+struct CountNeighbours {
+  /// Sums of one row's lanes fit in seven bits.
+  static constexpr int most_dependencies = 64, bits = 8;
+
+  const int *permuted_row, *vertex;  // of the LevelOrder
+  int of_levels;                     // the candidate with so many level sets
+  int a_sector;                      // scalars
+
+  /// All lanes of a warp call it, with v -1 where there is no row.
+  template <class Groups, class Eliminate>
+  KOKKOS_FUNCTION void operator()(const Groups& groups, int v, int lane,
+                                  const Eliminate&, std::int64_t* sums) const {
+    const bool looks = v >= 0 && groups.levels == of_levels;
+    unsigned counts = 0;
+    bool new_row = true;
+    if (looks) {
+      const int p = permuted_row[v];
+      int before = p > 0 ? vertex[p - 1] : -1;
+      if (before >= 0 && groups.level[before] != groups.level[v]) before = -1;
+      new_row = before < 0 || sector_of(groups.graph.row_of(before)) !=
+                                  sector_of(groups.graph.row_of(v));
+      const int all = groups.length(v);
+      const int looked_at = all < most_dependencies ? all : most_dependencies;
+      const int theirs = before < 0 ? 0 : groups.length(before);
+      for (int e = lane; e < looked_at; e += Eliminate::num_lanes) {
+        const int j = groups.entry(groups.first(v) + e);
+        const bool is_new =
+            e >= theirs ||
+            sector_of(permuted_row[j]) !=
+                sector_of(permuted_row[groups.entry(groups.first(before) + e)]);
+        counts += 1u + (is_new ? 1u << bits : 0u);
+      }
+    }
+    for (int mask = Eliminate::num_lanes / 2; mask > 0; mask /= 2)
+      counts += lane_xor(counts, mask);
+    if (!looks || lane != 0) return;
+    const auto add = [&](int what, unsigned count) {
+      if (count > 0) Kokkos::atomic_fetch_add(sums + what, std::int64_t{count});
+    };
+    add(MergeSample::dependencies_looked_at, counts & ((1u << bits) - 1));
+    add(MergeSample::new_dependencies, counts >> bits);
+    add(MergeSample::new_rows, new_row ? 1u : 0u);
+  }
+
+ private:
+  KOKKOS_FUNCTION int sector_of(int element) const {
+    return element / a_sector;
+  }
+};
+
 /// Rewrites a sample of the rows with every candidate.
-///
-/// @tparam More  sums beside MergeSample: `size` of them, and `more(groups, v,
-///   row, status, lane, eliminate, sums)`, which all lanes of a warp call, with
-///   v -1 where there is no row
-template <class Groups, class More>
+template <class MemorySpace>
 struct SampleMergedRows {
-  static constexpr int size = MergeSample::size + More::size;
-  Groups groups;
+  MergeGroups<MemorySpace> groups;
   MergeCandidates candidates;
   std::int64_t samples;
   std::int64_t* sums;  // of all candidates
-  More more;
+  CountNeighbours neighbours;
 
   template <class Eliminate>
   KOKKOS_FUNCTION void operator()(std::int64_t number, int lane,
                                   const Eliminate& eliminate) const {
-    Groups of = groups;
+    MergeGroups<MemorySpace> of = groups;
     int v = -1, candidate = 0;
     if (number >= 0) {
       candidate = static_cast<int>(number / samples);
@@ -66,8 +136,8 @@ struct SampleMergedRows {
     const EliminatedRow row = eliminate.run(v, of, NoNotes());
     const int status =
         v < 0 ? int{RowStatus::stays} : of.status_of(v, row, false);
-    std::int64_t* const sum = sums + candidate * size;
-    more(of, v, row, status, lane, eliminate, sum + MergeSample::size);
+    std::int64_t* const sum = sums + candidate * MergeSample::size;
+    neighbours(of, v, lane, eliminate, sum);
     if (v < 0 || lane != 0) return;
     const bool stays = status == RowStatus::stays;
     Kokkos::atomic_fetch_add(
@@ -83,34 +153,44 @@ struct SampleMergedRows {
 /// The sums of all candidates on the host.
 struct MergeSamples {
   std::int64_t samples;
-  int size;
   std::vector<std::int64_t> sums;
 
   std::int64_t sum(int candidate, int what) const {
-    return sums[candidate * size + what];
+    return sums[candidate * MergeSample::size + what];
   }
   double mean(int candidate, int what) const {
     return double(sum(candidate, what)) / double(samples);
   }
+  /// By the candidate that CountNeighbours has looked at.
+  NeighbourShares neighbours(int candidate) const {
+    NeighbourShares shares;
+    shares.new_rows = mean(candidate, MergeSample::new_rows);
+    const auto all =
+        double(sum(candidate, MergeSample::dependencies_looked_at));
+    if (all > 0)
+      shares.new_dependencies =
+          double(sum(candidate, MergeSample::new_dependencies)) / all;
+    return shares;
+  }
 };
 
 /// Cost: 1,024 eliminations for each candidate at most; the host waits once.
-/// @param launch  eliminate_rows, or what does the same: launch(number of
-///                eliminations, mean length of a row, task)
-template <class ExecutionSpace, class Groups, class More, class Launch>
-MergeSamples sample_merging(const ExecutionSpace& exec, const Groups& groups,
-                            const MergeCandidates& candidates, const More& more,
-                            WorkPool<ExecutionSpace>& pool,
-                            const Launch& launch) {
-  using Sample = SampleMergedRows<Groups, More>;
+template <class ExecutionSpace>
+MergeSamples sample_merging(
+    const ExecutionSpace& exec,
+    const MergeGroups<typename ExecutionSpace::memory_space>& groups,
+    const MergeCandidates& candidates, const CountNeighbours& neighbours,
+    WorkPool<ExecutionSpace>& pool) {
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = groups.graph.num_vertices;
-  MergeSamples found{std::min<std::int64_t>(n, 1024), int{Sample::size}, {}};
-  const int size = found.size * candidates.count;
+  MergeSamples found{std::min<std::int64_t>(n, 1024), {}};
+  const int size = MergeSample::size * candidates.count;
   const Kokkos::View<std::int64_t*, Memory> sums(pool.zeros(size), size);
-  launch(found.samples * candidates.count,
-         double(groups.graph.num_edges()) / double(n),
-         Sample{groups, candidates, found.samples, sums.data(), more});
+  replace_rows("Strata::MergedLevels::sample", exec,
+               found.samples * candidates.count,
+               double(groups.graph.num_edges()) / double(n),
+               SampleMergedRows<Memory>{groups, candidates, found.samples,
+                                        sums.data(), neighbours});
   found.sums.resize(sums.extent(0));
   copy_to_host(exec, sums, found.sums.data());
   return found;

@@ -137,18 +137,12 @@ inline constexpr int wave_width = lane_width<ExecutionSpace>;
 /// Whether LaunchBounds' second number counts teams of a multiprocessor.
 template <class ExecutionSpace>
 inline constexpr bool bounds_count_teams = true;
-/// Whether some of a team's warps can have a barrier of their own
-/// (partial_team_barrier).
-template <class ExecutionSpace>
-inline constexpr bool has_partial_barriers = true;
 #if defined(KOKKOS_ENABLE_HIP)
 template <>
 inline constexpr int wave_width<Kokkos::HIP> =
     Kokkos::Impl::HIPTraits::WarpSize;
 template <>
 inline constexpr bool bounds_count_teams<Kokkos::HIP> = false;
-template <>
-inline constexpr bool has_partial_barriers<Kokkos::HIP> = false;
 #endif
 
 /// Names of errors by which a device says that it has no memory left.

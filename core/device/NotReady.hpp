@@ -32,16 +32,12 @@ struct NotReadyBits<double> {
   using Bits = unsigned long long;
   static constexpr Bits not_ready = 0xfff85742d1b3a96eULL;
   static constexpr Bits plain_nan = 0x7ff8000000000000ULL;
-  /// The upper half of infinity; a NaN's is larger (as a not ready value's),
-  /// but for rare ones with bits in the lower half only.
-  static constexpr unsigned infinity = 0x7ff00000U;
 };
 template <>
 struct NotReadyBits<float> {
   using Bits = unsigned;
   static constexpr Bits not_ready = 0xffc5d3b7U;
   static constexpr Bits plain_nan = 0x7fc00000U;
-  static constexpr unsigned infinity = 0x7f800000U;
 };
 
 /// Storage of values that are their own flags: a word is either not ready or
@@ -52,9 +48,8 @@ struct NotReadyBits<float> {
 ///
 /// The one store that makes a word final and the loads that poll it are relaxed
 /// atomic accesses of the whole, aligned word of 4 or 8 bytes. Their scope has
-/// both threads in it: the device for global memory, the team for scratch
-/// (ScratchBytes::hand_over). So they do not race, and a load returns the old
-/// word or the new one, never a part of each.
+/// both threads in it: the device. So they do not race, and a load returns the
+/// old word or the new one, never a part of each.
 ///
 /// All threads agree on the order of the stores to one word: not ready, then
 /// final. A reader that has seen the final word does not see the not ready one
@@ -95,26 +90,11 @@ struct NotReady {
     return result;
   }
   KOKKOS_INLINE_FUNCTION static void publish(Scalar* at, const Scalar& value) {
-    publish_final(at, final(value));
-  }
-  /// The same for what is known not to look not ready.
-  KOKKOS_INLINE_FUNCTION static void publish_final(Scalar* at,
-                                                   const Scalar& value) {
+    const Scalar last = final(value);
     Bits bits[words];
-    memcpy(bits, &value, sizeof(Scalar));
+    memcpy(bits, &last, sizeof(Scalar));
     Bits* w = reinterpret_cast<Bits*>(at);
     for (int i = 0; i < words; ++i) store_relaxed(w + i, bits[i]);
-  }
-  /// True if any word of a copy is a quiet NaN, which a result is if a not
-  /// ready value went into it.
-  KOKKOS_INLINE_FUNCTION static bool is_nan(const Scalar& value) {
-    constexpr int halves = sizeof(Scalar) / 4, of_word = sizeof(Word) / 4;
-    unsigned half[halves];
-    memcpy(half, &value, sizeof(Scalar));
-    bool any = false;
-    for (int i = of_word - 1; i < halves; i += of_word)
-      any = any || half[i] << 1 > Traits::infinity << 1;
-    return any;
   }
   /// The value as it is now, final or not.
   KOKKOS_INLINE_FUNCTION static Scalar load(const Scalar* at) {

@@ -131,15 +131,6 @@ KOKKOS_INLINE_FUNCTION int count_bits(LaneMask bits) {
 #endif
 }
 
-/// Waits for the first `threads` threads of the team (whole warps), which all
-/// have to call it; the others must not.
-template <int threads>
-KOKKOS_INLINE_FUNCTION void partial_team_barrier() {
-#if STRATA_IMPL_ON_DEVICE
-  OnDevice::partial_team_barrier<threads>();
-#endif
-}
-
 }  // namespace Detail
 }  // namespace Strata
 

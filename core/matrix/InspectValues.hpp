@@ -56,17 +56,6 @@ struct DiagonalPlaces {
   }
 };
 
-/// Entries that an algorithm divides by their row's diagonal beforehand, in
-/// records of one row: record r has `entries` of them, at r * entries and up of
-/// `value_index` (-1: none), and its row stands at record_row(r) on the
-/// diagonal (-1: there is none).
-template <class MemorySpace>
-struct ScaledEntries {
-  Kokkos::View<const int*, MemorySpace> record_row;
-  ValueIndex<MemorySpace> value_index;
-  int entries = 0;
-};
-
 /// What a look at new values finds, before anything is overwritten: on the
 /// host, or in device memory for a later kernel.
 struct ValuesInspection {
@@ -74,15 +63,12 @@ struct ValuesInspection {
       std::numeric_limits<std::int64_t>::max();
   /// First row with a zero on the diagonal.
   std::int64_t zero_row = no_row;
-  /// First row with an entry that, divided by the diagonal, leaves the range of
-  /// normal numbers although both are within.
-  std::int64_t unscalable_row = no_row;
   /// 1 if some diagonal value, or its reciprocal, is not a normal number.
   std::int64_t divide = 0;
-  /// If rows are merged: the first whose numbers leave that range, and the
-  /// largest spread of a row, merged or not (see MergedGrowth.hpp), as the bits
-  /// of a double, which compare as the numbers do.
-  std::int64_t lost_row = no_row, spread_bits = 0;
+  /// If rows are merged: the largest spread of a row, merged or not (see
+  /// MergedGrowth.hpp), as the bits of a double, which compare as the numbers
+  /// do.
+  std::int64_t spread_bits = 0;
   /// Sums of FingerprintTerm over row map and entries.
   std::uint64_t row_map = 0, entries = 0;
 
@@ -96,36 +82,32 @@ struct ValuesInspection {
   }
   KOKKOS_INLINE_FUNCTION void join(const ValuesInspection& other) {
     if (other.zero_row < zero_row) zero_row = other.zero_row;
-    if (other.unscalable_row < unscalable_row)
-      unscalable_row = other.unscalable_row;
     if (other.divide > divide) divide = other.divide;
-    if (other.lost_row < lost_row) lost_row = other.lost_row;
     if (other.spread_bits > spread_bits) spread_bits = other.spread_bits;
     row_map += other.row_map;
     entries += other.entries;
   }
 };
 
-/// Looks at the diagonal, at entries to be scaled and at the pattern in one
-/// launch. Views without elements are left out.
+/// Looks at the diagonal and at the pattern in one launch. Views without
+/// elements are left out.
 ///
 /// @tparam Diagonal  DiagonalPlaces, or what has the same members
 /// @tparam Leave     leave(team, found): called by all threads of a team, the
 ///                   first of which has what the team has found
-template <class Scalar, class MemorySpace, class Diagonal, class Leave>
+template <class Scalar, class Diagonal, class Leave>
 struct InspectValues {
   static constexpr int threads = 256, width = 32;
   static constexpr int teams_at_once = 4, items_of_a_thread = 8;
   Diagonal diagonal;
-  ScaledEntries<MemorySpace> scaled;
   const Scalar* values;
   FingerprintTerm row_map, entries;
   Leave leave;
 
-  /// Places on the diagonal, records, offsets or entries, whichever are most.
+  /// Places on the diagonal, offsets or entries, whichever are most.
   KOKKOS_INLINE_FUNCTION std::int64_t size() const {
-    const std::int64_t sizes[] = {diagonal.size(), num_records(),
-                                  row_map.size(), entries.size()};
+    const std::int64_t sizes[] = {diagonal.size(), row_map.size(),
+                                  entries.size()};
     std::int64_t most = 0;
     for (const std::int64_t n : sizes) most = n > most ? n : most;
     return most;
@@ -157,11 +139,8 @@ struct InspectValues {
   /// Elements that are read side by side, at most.
   static constexpr int most_read = 8;
 
-  KOKKOS_INLINE_FUNCTION std::int64_t num_records() const {
-    return static_cast<std::int64_t>(scaled.record_row.extent(0));
-  }
   /// All indices `first` + k * `stride` below `end`, as far as there are such
-  /// places, records, offsets and entries.
+  /// places, offsets and entries.
   KOKKOS_INLINE_FUNCTION void inspect(std::int64_t first, std::int64_t stride,
                                       std::int64_t end,
                                       ValuesInspection& found) const {
@@ -175,8 +154,6 @@ struct InspectValues {
       entries.add<many>(i, stride, found.entries);
     for (std::int64_t i = first; i < up_to(diagonal.size()); i += few * stride)
       inspect_diagonals<few>(i, stride, found);
-    for (std::int64_t i = first; i < up_to(num_records()); i += stride)
-      inspect_record(i, found);
   }
   /// Places `first` + u * `stride` with u < count, all read before any is
   /// looked at.
@@ -202,24 +179,6 @@ struct InspectValues {
         found.zero_row = row < found.zero_row ? row : found.zero_row;
       } else if (!usable_reciprocal(d) || !usable_reciprocal(Scalar(1) / d)) {
         found.divide = 1;
-      }
-    }
-  }
-  KOKKOS_INLINE_FUNCTION void inspect_record(std::int64_t record,
-                                             ValuesInspection& found) const {
-    const int permuted_row = scaled.record_row(record);
-    if (permuted_row < 0) return;
-    const std::int64_t at = diagonal.place(permuted_row);
-    const Scalar by = at < 0 ? Scalar(1) : values[at];
-    if (!is_finite(by)) return;
-    for (int e = 0; e < scaled.entries; ++e) {
-      const std::int64_t k = scaled.value_index(record * scaled.entries + e);
-      if (k < 0) continue;
-      const Scalar v = values[k];
-      if (v == Scalar(0) || !is_finite(v)) continue;
-      if (usable_reciprocal(v) && !usable_reciprocal(v / by)) {
-        const std::int64_t row = diagonal.row_at(permuted_row);
-        if (row < found.unscalable_row) found.unscalable_row = row;
       }
     }
   }
@@ -260,22 +219,19 @@ struct LeaveToHost {
   }
 };
 
-/// Inspects diagonal, entries to be scaled and pattern in one launch, for which
-/// the host waits. On CUDA the device writes to the host's memory itself: a
-/// reduction of Kokkos' takes some 10 us more, and six times as long for large
-/// patterns.
+/// Inspects diagonal and pattern in one launch, for which the host waits. On
+/// CUDA the device writes to the host's memory itself: a reduction of Kokkos'
+/// takes some 10 us more, and six times as long for large patterns.
 /// @param earlier  in device memory, what earlier kernels on `exec` have found:
 ///                 taken along and cleared; null: nothing
 template <class Scalar, class ExecutionSpace, class Diagonal>
-ValuesInspection inspect_values(
-    const ExecutionSpace& exec, const Diagonal& diagonal,
-    const ScaledEntries<typename ExecutionSpace::memory_space>& scaled,
-    const Scalar* values, const IndexArray& row_map, const IndexArray& entries,
-    ValuesInspection* earlier = nullptr) {
-  using Run = InspectValues<Scalar, typename ExecutionSpace::memory_space,
-                            Diagonal, LeaveToHost>;
+ValuesInspection inspect_values(const ExecutionSpace& exec,
+                                const Diagonal& diagonal, const Scalar* values,
+                                const IndexArray& row_map,
+                                const IndexArray& entries,
+                                ValuesInspection* earlier = nullptr) {
+  using Run = InspectValues<Scalar, Diagonal, LeaveToHost>;
   Run run{diagonal,
-          scaled,
           values,
           row_map_term(row_map),
           entries_term(entries),

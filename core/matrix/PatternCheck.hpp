@@ -70,9 +70,9 @@ std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
                                   const IndexArray& row_map,
                                   const IndexArray& entries) {
   using Memory = typename ExecutionSpace::memory_space;
-  return inspect_values<double>(
-             exec, DiagonalPlaces<Memory>{}, ScaledEntries<Memory>{},
-             static_cast<const double*>(nullptr), row_map, entries)
+  return inspect_values<double>(exec, DiagonalPlaces<Memory>{},
+                                static_cast<const double*>(nullptr), row_map,
+                                entries)
       .fingerprint();
 }
 

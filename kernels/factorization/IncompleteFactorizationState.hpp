@@ -294,7 +294,7 @@ class IncompleteFactorizationState {
         FactorisedDiagonal{A.row_map, A.entries,
                            static_cast<std::int64_t>(A.num_values),
                            takes_zeros() || reordered_ ? 0 : A.rows()},
-        ScaledEntries<Memory>{}, A.values, A.row_map, A.entries);
+        A.values, A.row_map, A.entries);
     if (found.fingerprint() != fingerprint_) {
       // What is wrong with a matrix tells more than that it is another one.
       if (reordered_)

@@ -15,15 +15,14 @@ namespace Detail {
 /// Takes new values without a wait of the host, for a solver that has been
 /// made so (TriangularOptions::enqueue_updates).
 ///
-/// If the chosen plan can't use all values, as it merges level sets, scales
-/// entries or multiplies by reciprocals, there is a fallback plan: `sync_free`
-/// without any of that. Kernels look at new values, pack what may be asked for,
-/// and the last team decides by what they found. A word in device memory says
-/// which plan is active: solves enqueue the kernels of both, and those of the
-/// other end at once (see ActivePlan). So a recorded graph takes the right path
-/// each time. If no plan can use the values, the diagonal of the fallback plan
-/// is NaN, or that of the chosen one if it is the only one; every row is
-/// divided by its own.
+/// If the chosen plan can't use all values, as it merges level sets, there is a
+/// fallback plan: `sync_free` without merged ones. Kernels look at new values,
+/// pack what may be asked for, and the last team decides by what they found. A
+/// word in device memory says which plan is active: solves enqueue the kernels
+/// of both, and those of the other end at once (see ActivePlan). So a recorded
+/// graph takes the right path each time. If no plan can use the values, the
+/// diagonal of the fallback plan is NaN, or that of the chosen one if it is the
+/// only one; every row is divided by its own.
 ///
 /// Small systems wait for launches above all: merged rows of `sync_free` take
 /// three, which make the values, decide and, on CUDA, publish.
@@ -39,12 +38,6 @@ class EnqueuedUpdates {
   using FallbackPointer =
       std::shared_ptr<RowChunkAlgorithm<Scalar, ExecutionSpace>>;
   using StatusView = Kokkos::View<const UpdateStatus, Memory>;
-
-  /// Whether an algorithm can't use all values.
-  static bool needs_fallback_plan(SomeAlgorithm& chosen, Diag diag) {
-    return chosen.merging() ||
-           (diag == Diag::non_unit && scales_entries(chosen));
-  }
 
   /// @param fallback_plan  null: none is needed
   /// @param diag           unit: there is nothing to divide by
@@ -82,16 +75,11 @@ class EnqueuedUpdates {
                                   status_.data(),
                                   merging ? merging->longest_row() : 1,
                                   fallback_plan_ != nullptr};
-    // Over a diagonal of ones nothing leaves the range.
-    const bool looked = unit_ || (merging && merging->sees_diagonal());
-    const bool inspected = !looked && inspect(exec, values, decision);
-    PackTogether<Scalar, Memory> fallback{};
-    if (fallback_plan_)
-      fallback = fallback_plan_->begin_packing(values, !unit_);
     if (merging)
-      merging->finish(exec, values, decision, fallback);
-    else if (fallback_plan_ || !inspected)
-      finish_update(exec, decision, fallback, NoGrowth());
+      merging->finish(exec, values, decision,
+                      fallback_plan_->begin_packing(values, !unit_));
+    else if (unit_ || !inspect(exec, values, decision))
+      finish_update<Scalar>(exec, decision, {}, NoGrowth());
     // Else the last team of the look has decided (LeaveToDecision).
     findings.set_taken();
     // The host does not know whether reciprocals are usable: without a fallback
@@ -128,20 +116,15 @@ class EnqueuedUpdates {
   }
 
  private:
-  static bool scales_entries(const SomeAlgorithm& chosen) {
-    return chosen.scaled_entries().record_row.extent(0) > 0;
-  }
   /// @returns whether there is anything to look at
   bool inspect(const ExecutionSpace& exec, const Scalar* values,
                const UpdateDecision& decision) const {
-    using Run =
-        InspectValues<Scalar, Memory, DiagonalPlaces<Memory>, LeaveToDecision>;
+    using Run = InspectValues<Scalar, DiagonalPlaces<Memory>, LeaveToDecision>;
     const Run run{chosen_->diagonal_places(),
-                  chosen_->scaled_entries(),
                   values,
                   row_map_term({}),
                   entries_term({}),
-                  {decision, !fallback_plan_}};
+                  {decision}};
     if (run.size() == 0) return false;
     run_teams<Run::teams_at_once, Run::threads>(
         "Strata::EnqueuedUpdates::inspect", exec,

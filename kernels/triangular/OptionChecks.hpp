@@ -22,11 +22,6 @@ inline void check_options(const TriangularPlanOptions& options) {
            "pass a positive number, or 0 for what the team scratch holds");
   at_least("experimental.team_size", experimental.team_size, 0,
            "pass a positive number, or 0 for a size that suits the system");
-  const int lanes = experimental.lanes_per_row;
-  if (lanes != 0 && lanes != 1 && lanes != 4)
-    throw OptionError("experimental.lanes_per_row",
-                      "is " + std::to_string(lanes),
-                      "pass 1 or 4, or 0 to leave it to the analysis");
   at_least("max_right_hand_sides", options.max_right_hand_sides, 1,
            "pass a positive number");
   at_least("merged_levels", options.merged_levels, 0,

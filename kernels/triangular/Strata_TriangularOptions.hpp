@@ -25,8 +25,6 @@ enum class Algorithm {
   subgraphs,
   /// Level sets in one launch; rows wait for the rows they need.
   sync_free,
-  /// Sub-graphs in one launch; rows wait for the rows they need.
-  sync_free_subgraphs,
   /// Diagonal blocks without entries inside, in the order of the rows.
   blocks,
   /// Tiles of up to 32 rows in one launch, each solved at once by the inverse
@@ -39,8 +37,8 @@ namespace Detail {
 template <>
 struct EnumeratorNames<Algorithm> {
   static constexpr const char* list[] = {
-      "automatic", "substitution",        "level_sets", "subgraphs",
-      "sync_free", "sync_free_subgraphs", "blocks",     "tiles"};
+      "automatic", "substitution", "level_sets", "subgraphs",
+      "sync_free", "blocks",       "tiles"};
 };
 template <>
 struct AddedEnumerators<Algorithm> {
@@ -106,23 +104,21 @@ struct TriangularPlanOptions {
   Algorithm algorithm = Algorithm::automatic;
   /// What is promised of rounding errors.
   Accuracy accuracy = Accuracy::rowwise;
-  /// Level sets that `sync_free` (for a single right-hand side) and
-  /// `sync_free_subgraphs` merge into one, by rewriting rows with the inverses
-  /// of small diagonal blocks (see docs/algorithms/level_merging.md): 1 forbids
-  /// that, 0 leaves it to the analysis. Rows with which `accuracy` would not
-  /// hold are not merged with others; where these are many, fewer level sets
-  /// are merged, or none.
+  /// Level sets that `sync_free` merges into one for a single right-hand side,
+  /// by rewriting rows with the inverses of small diagonal blocks (see
+  /// docs/algorithms/level_merging.md): 1 forbids that, 0 leaves it to the
+  /// analysis. Rows with which `accuracy` would not hold are not merged with
+  /// others; where these are many, fewer level sets are merged, or none.
   int merged_levels = 0;
   /// Right-hand sides you will solve for at once. The automatic choice takes
   /// what it expects to be fastest for that many, and one launch of `sync_free`
-  /// or `sync_free_subgraphs` takes so many at most: more are solved in several
+  /// or `tiles` takes so many at most: more are solved in several
   /// launches. The workspace is part of the plan, and with 1 there is none
   /// beside that for one. `sync_free` on CUDA takes two scalars a row for each,
   /// in eights (above 16, in thirty-twos), but no more than an eighth of the
   /// device's memory, or 512 MiB if that is more or what there is room for,
-  /// unless eight need it, and on a host none; `sync_free_subgraphs` takes two
-  /// scalars for each and row that other sub-graphs need, no more than 512 MiB
-  /// unless one needs it.
+  /// unless eight need it, and on a host none; `tiles` takes two scalars a row
+  /// for each, up to 32, but no more than 512 MiB.
   int max_right_hand_sides = 1;
   /// Bytes of the execution space's memory that the solver may hold once it is
   /// made; 0 for no limit. A workspace for `max_right_hand_sides` that is too
@@ -136,20 +132,14 @@ struct TriangularPlanOptions {
   struct Experimental {
     /// Rows of a sub-graph at most; 0 for what the team scratch holds
     /// (`subgraphs`: that of Kokkos, beyond which a number may go up to what
-    /// the chip has for a team where Strata_ENABLE_CUDA_NATIVE is on), or about
-    /// a thousand, halved until the values that they need from outside fit, too
-    /// (`sync_free_subgraphs`).
+    /// the chip has for a team where Strata_ENABLE_CUDA_NATIVE is on).
     int max_subgraph_rows = 0;
     /// Threads of a team of `subgraphs`; 0 for a size that suits it.
     int team_size = 0;
-    /// Lanes that share a row in a step of `sync_free_subgraphs` on CUDA: 1,
-    /// with four warps a team, or 4, with eight, for rows of many entries; 0
-    /// leaves it to the analysis. Hosts have one lane.
-    int lanes_per_row = 0;
 
     friend bool operator==(const Experimental& a, const Experimental& b) {
       return a.max_subgraph_rows == b.max_subgraph_rows &&
-             a.team_size == b.team_size && a.lanes_per_row == b.lanes_per_row;
+             a.team_size == b.team_size;
     }
   };
   Experimental experimental;
@@ -176,9 +166,9 @@ struct TriangularOptions : TriangularPlanOptions {
   /// entries outside it.
   bool take_triangle = false;
   /// Lets the solver take values by `enqueue_update_values`, for which the host
-  /// does not wait. An algorithm that merges level sets or scales entries then
-  /// has a second plan beside it, `sync_free` without either, which serves
-  /// values that the first can't take: its memory counts like that of the
+  /// does not wait. A plan that merges level sets then has a second one beside
+  /// it, `sync_free` without merged ones, which serves values that the first
+  /// can't take: its memory counts like that of the
   /// first, and each solve has one launch more, which ends at once. Other
   /// algorithms divide by the diagonal instead of multiplying by reciprocals.
   bool enqueue_updates = false;

@@ -30,7 +30,7 @@ struct TriangularReport {
   std::int64_t entries = 0;
   /// Level sets; 0 for `blocks`, which is made without them.
   int levels = 0;
-  /// Level sets that `sync_free` or `sync_free_subgraphs` merge into one.
+  /// Level sets that `sync_free` merges into one.
   int merged_levels = 1;
   /// The contract that solves keep (TriangularOptions::accuracy).
   Accuracy accuracy = Accuracy::rowwise;
@@ -75,7 +75,7 @@ struct TriangularReport {
   /// (TriangularOptions::max_right_hand_sides).
   int right_hand_sides = 1;
   /// Those that one launch takes at most, where the workspace limits them, as
-  /// with `sync_free` and `sync_free_subgraphs`; 0 elsewhere.
+  /// with `sync_free` and `tiles`; 0 elsewhere.
   int launch_right_hand_sides = 0;
   /// Time of the constructor, or of the last update_pattern, microseconds.
   double analysis_us = 0;
@@ -121,14 +121,11 @@ inline std::string to_string(const TriangularReport& report) {
     line("tiles") << report.subgraphs << " in a chain of "
                   << report.subgraph_levels << '\n';
   } else if (report.subgraphs > 0) {
-    line("sub-graphs") << report.subgraphs;
-    if (report.subgraph_levels > 0) {
-      out << " in " << report.subgraph_levels << " levels, at most "
-          << report.max_subgraph_rows << " rows each\n";
-      line("time slots") << report.internal_slots << " internal, "
-                         << report.external_slots << " external";
-    }
-    out << '\n';
+    line("sub-graphs") << report.subgraphs << " in " << report.subgraph_levels
+                       << " levels, at most " << report.max_subgraph_rows
+                       << " rows each\n";
+    line("time slots") << report.internal_slots << " internal, "
+                       << report.external_slots << " external\n";
     if (!report.partition.empty())
       line("partition") << report.partition << '\n';
     line("external edges") << std::setprecision(3)

@@ -135,12 +135,12 @@ class TriangularSolver {
   /// Takes new values of a matrix with the analysed pattern; no analysis.
   ///
   /// @throws HandleError, SizeMismatchError, PatternMismatchError,
-  ///   ZeroDiagonalError, ScalingError (see sync_free and sync_free_subgraphs
-  ///   in docs/limits.md), MemoryError: the solver then still has its old
-  ///   values. Where a launch fails once packing has begun, it has none, and
-  ///   solves throw HandleError until an update succeeds
+  ///   ZeroDiagonalError, ScalingError (merged level sets would be too
+  ///   inaccurate, see docs/limits.md), MemoryError: the solver then still has
+  ///   its old values. Where a launch fails once packing has begun, it has
+  ///   none, and solves throw HandleError until an update succeeds
   /// Cost: one pass over the pattern and the diagonal (and over the values,
-  /// where `sync_free` or `sync_free_subgraphs` has merged level sets), which
+  /// where `sync_free` has merged level sets), which
   /// the host waits for; then one over the values, enqueued on `exec` like a
   /// solve: let nothing but later work on `exec` change or free them before a
   /// fence. `sync_free` with merged level sets makes the new ones in a second

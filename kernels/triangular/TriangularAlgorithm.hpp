@@ -112,16 +112,6 @@ struct UnsuitableValues {
   std::string why;
 };
 
-/// Whether entries over the diagonal leave the range of normal numbers.
-inline UnsuitableValues why_unsuitable(const ValuesInspection& values) {
-  UnsuitableValues found;
-  if (values.lost_row == ValuesInspection::no_row) return found;
-  found.any = true;
-  found.row = values.lost_row;
-  found.why = "numbers of row " + std::to_string(found.row) +
-              " leave the range of normal ones where level sets are merged";
-  return found;
-}
 /// Whether merged rows break the contract of accuracy.
 inline UnsuitableValues why_unsuitable(const MergedGrowth& growth) {
   UnsuitableValues found;
@@ -170,15 +160,12 @@ class TriangularAlgorithm {
   DiagonalPlaces<Memory> diagonal_places() const {
     return {diagonal_value_index_, row_};
   }
-  /// The entries that this algorithm divides by the diagonal, for
-  /// inspect_values.
-  const ScaledEntries<Memory>& scaled_entries() const { return scaled_; }
   /// If rows are merged: what new values need. Else null.
   virtual MergedUpdate<Scalar, ExecutionSpace>* merging() { return nullptr; }
   /// Why this algorithm can't use values of which inspect_values has found
   /// this.
-  virtual UnsuitableValues unsuitable(const ValuesInspection& values) const {
-    return why_unsuitable(values);
+  virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
+    return {};
   }
   /// Has solves use new values, at which inspect_values and, with merged rows,
   /// MergedUpdate::look have looked. If this enqueues anything on `exec`, the
@@ -212,9 +199,8 @@ class TriangularAlgorithm {
   /// exception in set_values.
   bool has_values() const { return has_values_; }
 
-  /// Whether kernels of solves end if another plan is active. An algorithm that
-  /// can't use all values needs that, if values are to be enqueued.
-  virtual bool reads_active_plan() const { return false; }
+  /// For an algorithm that merges rows: its kernels end if another plan is
+  /// active.
   void set_active_plan(const ActivePlan& active_plan) {
     active_plan_ = active_plan;
   }
@@ -279,7 +265,6 @@ class TriangularAlgorithm {
   Kokkos::View<const unsigned*, Memory> row_;  // top bit may be a mark
   ValueIndex<Memory> diagonal_value_index_;
   Kokkos::View<Scalar*, Memory> diagonal_;
-  ScaledEntries<Memory> scaled_;  // none, unless the algorithm scales
   bool conjugated_ = false;
 
  private:
@@ -294,14 +279,12 @@ class TriangularAlgorithm {
   bool has_values_ = false;
 };
 
-/// Makes a workspace as if there had been no solve, and clears findings.
+/// Makes a workspace as if there had been no solve.
 template <class Scalar, class MemorySpace>
 struct ResetWorkspace {
   ResetNotReady<Scalar, MemorySpace> values;
   Kokkos::View<unsigned*, MemorySpace> counters;
-  Kokkos::View<ValuesInspection*, MemorySpace> findings = {};  // one, or none
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (i < static_cast<std::int64_t>(findings.extent(0))) findings(i) = {};
     if (i < static_cast<std::int64_t>(counters.extent(0))) counters(i) = 0;
     if (i < static_cast<std::int64_t>(values.buffer.extent(0))) values(i);
   }

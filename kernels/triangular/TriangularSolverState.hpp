@@ -146,12 +146,6 @@ class TriangularSolverState {
           "pass the matrix the solver was made from with new values, or make a "
           "new solver");
     require_nonzero_diagonal(found);
-    if (found.unscalable_row != ValuesInspection::no_row)
-      throw ScalingError(
-          "values", cannot_scale(found),
-          "make a new solver, which will choose an algorithm that does not "
-          "divide them, or set the option `algorithm` to sync_free",
-          found.unscalable_row);
     double growth;
     const auto unsuitable = why_unsuitable_values(exec, A, found, growth);
     if (unsuitable.any)
@@ -252,10 +246,6 @@ class TriangularSolverState {
     return double(now) > factor * double(then) ||
            double(then) > factor * double(now);
   }
-  static std::string cannot_scale(const ValuesInspection& found) {
-    return "entries of row " + std::to_string(found.unscalable_row) +
-           " over its diagonal leave the range of normal numbers";
-  }
 
   /// Checks values before they are used; the host waits.
   ValuesInspection inspect(const ExecutionSpace& exec, const Matrix& A) const {
@@ -263,8 +253,7 @@ class TriangularSolverState {
     if (merging) merging->look(exec, A.values, false);
     try {
       const auto found = inspect_values<Scalar>(
-          exec, algorithm_->diagonal_places(), algorithm_->scaled_entries(),
-          A.values, A.row_map, A.entries,
+          exec, algorithm_->diagonal_places(), A.values, A.row_map, A.entries,
           merging ? merging->findings().place() : nullptr);
       if (merging) merging->findings().set_taken();
       return found;
@@ -324,8 +313,7 @@ class TriangularSolverState {
   }
   /// Makes what takes enqueued values, with the fallback plan that it may need.
   /// @returns whether there is enough memory for that
-  /// @throws PlanMemoryError where there is not, and the plan was asked for;
-  ///   OptionError where the algorithm can't take enqueued values
+  /// @throws PlanMemoryError where there is not, and the plan was asked for
   bool make_updates(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const TriangularOptions& options,
@@ -338,18 +326,10 @@ class TriangularSolverState {
       bytes = algorithm_->bytes() + updates_->bytes();
       return budget.allows(bytes);
     };
-    if (!Updates::needs_fallback_plan(*algorithm_, diag_)) {
+    if (!algorithm_->merging()) {
       if (!fits_with(nullptr)) refuse_updates(budget, bytes);
       return true;
     }
-    if (!algorithm_->reads_active_plan())
-      throw OptionError("enqueue_updates",
-                        std::string("is set, and ") +
-                            to_string(report_.algorithm) +
-                            " scales entries or merges rows without "
-                            "reading which plan is active",
-                        "choose another algorithm, or override "
-                        "reads_active_plan() in this one");
     // A copy: memory of its order goes with the plan.
     TriangularAnalysis<ExecutionSpace> of_fallback = analysis;
     of_fallback.require_order(exec);
@@ -362,8 +342,7 @@ class TriangularSolverState {
       updates_.reset();
       if (columns == 1) break;
     }
-    if (options.algorithm != Algorithm::automatic &&
-        (report_.merged_levels == 1 || options.merged_levels > 1))
+    if (options.algorithm != Algorithm::automatic && options.merged_levels > 1)
       refuse_updates(budget, bytes);
     const std::string why =
         "with the plan beside it for values that it can't "
@@ -371,10 +350,7 @@ class TriangularSolverState {
         std::to_string(bytes) + " bytes of " + std::to_string(budget.bytes()) +
         " allowed";
     algorithm_.reset();
-    if (report_.merged_levels > 1)
-      choice.merge_at_most(1, why);
-    else
-      choice.rule_out(report_.algorithm, why);
+    choice.merge_at_most(1, why);
     return false;
   }
 
@@ -417,21 +393,17 @@ class TriangularSolverState {
     std::string too_inaccurate;
     double growth = 0;
     for (;;) {
-      const bool unscalable = found.unscalable_row != ValuesInspection::no_row;
       const auto unsuitable = why_unsuitable_values(exec, A, found, growth);
-      if (!unscalable && !unsuitable.any) {
+      if (!unsuitable.any) {
         if (!options.enqueue_updates ||
             make_updates(exec, analysis, options, choice))
           break;
-      } else if (unscalable) {
-        algorithm_.reset();
-        choice.rule_out(report_.algorithm, cannot_scale(found));
       } else if (unsuitable.too_inaccurate) {
         too_inaccurate = unsuitable.why;
         choice.merge_less(algorithm_, A.values, too_inaccurate);
       } else {
         algorithm_.reset();
-        choice.merge_at_most(1, unsuitable.why);
+        choice.rule_out(report_.algorithm, unsuitable.why);
       }
       algorithm_ = choice.make();
       found = inspect(exec, A);

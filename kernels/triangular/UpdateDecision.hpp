@@ -15,9 +15,9 @@ namespace Detail {
 
 /// What kernels of an update pass on to each other and to solves.
 struct UpdateWords {
-  // What a look at the diagonal and at entries to be scaled has found, unless
-  // the plan has a place for that (MergedUpdate); and what one at merged rows
-  // has, see CheckGrowth. The team that decides clears them.
+  // What a look at the diagonal has found, unless the plan has a place for that
+  // (MergedUpdate); and what one at merged rows has, see CheckGrowth. The team
+  // that decides clears them.
   ValuesInspection found;
   std::int64_t growth[3] = {};
   // What has been decided: which plan is active, 0 for the chosen one and 1 for
@@ -67,13 +67,10 @@ struct UpdateDecision {
     // All reads are under way before the first is needed.
     constexpr std::int64_t none = ValuesInspection::no_row;
     const std::int64_t zero = load_relaxed(&found->zero_row);
-    const std::int64_t unscalable = load_relaxed(&found->unscalable_row);
     const std::int64_t divide = load_relaxed(&found->divide);
-    const std::int64_t lost = load_relaxed(&found->lost_row);
     const std::int64_t spread = load_relaxed(&found->spread_bits);
     const bool given = outside && outside->fault != UpdateFault::none;
-    return {zero, given || zero != none,
-            divide == 0 && unscalable == none && lost == none,
+    return {zero, given || zero != none, divide == 0,
             may_grow_too_much(spread, longest_row)};
   }
 
@@ -99,10 +96,9 @@ struct UpdateDecision {
 };
 
 /// For InspectValues: leaves what teams have found to the decision, which the
-/// last of them makes if `decides`.
+/// last of them makes.
 struct LeaveToDecision {
   UpdateDecision decision;
-  bool decides;
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team,
@@ -111,11 +107,9 @@ struct LeaveToDecision {
       ValuesInspection* const all = decision.found;
       if (mine.zero_row != ValuesInspection::no_row)
         Kokkos::atomic_fetch_min(&all->zero_row, mine.zero_row);
-      if (mine.unscalable_row != ValuesInspection::no_row)
-        Kokkos::atomic_fetch_min(&all->unscalable_row, mine.unscalable_row);
       if (mine.divide != 0) store_relaxed(&all->divide, std::int64_t{1});
     }
-    if (decides) decision.after(team);
+    decision.after(team);
   }
 };
 

@@ -23,8 +23,7 @@ Strata::TriangularPlanOptions::Experimental experimental_options(
                               "pass a dictionary of numbers by name");
   const std::pair<const char*, int*> known[] = {
       {"max_subgraph_rows", &options.max_subgraph_rows},
-      {"team_size", &options.team_size},
-      {"lanes_per_row", &options.lanes_per_row}};
+      {"team_size", &options.team_size}};
   std::size_t found = 0;
   for (const auto& [name, value] : known) {
     found += members.contains(name);
@@ -34,7 +33,7 @@ Strata::TriangularPlanOptions::Experimental experimental_options(
     throw Strata::OptionError(
         "experimental",
         nb::cast<std::string>(nb::repr(members)) + " has unknown names",
-        "use max_subgraph_rows, team_size and lanes_per_row");
+        "use max_subgraph_rows and team_size");
   return options;
 }
 

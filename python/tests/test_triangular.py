@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import strata_solvers as strata
 
 ALGORITHMS = ["automatic", "substitution", "level_sets", "subgraphs", "sync_free",
-              "sync_free_subgraphs", "blocks", "tiles"]
+              "blocks", "tiles"]
 
 
 def applied(A, trans):

@@ -40,9 +40,6 @@ template <class Report>
 int merged_levels_found(const Report& report) {
   return report.merged_levels;
 }
-inline Algorithm merging_algorithm(Random& random) {
-  return random.pick({Algorithm::sync_free, Algorithm::sync_free_subgraphs});
-}
 
 inline TriangularOptions random_options(Random& random) {
   TriangularOptions options;
@@ -51,7 +48,6 @@ inline TriangularOptions random_options(Random& random) {
   if (random.chance(0.4))
     set_merged_levels(options, random.pick({1, 1, 2, 3, 4, 5, 8, 16, 24}));
   auto& experimental = options.experimental;
-  if (random.chance(0.2)) experimental.lanes_per_row = random.pick({1, 4});
   if (random.chance(0.2)) experimental.max_subgraph_rows = random.whole(1, 100);
   if (random.chance(0.1)) experimental.team_size = random.whole(1, 3);
   if (random.chance(0.3)) options.max_right_hand_sides = random.whole(1, 40);
@@ -98,8 +94,7 @@ struct TriangularCase {
          << origin << ", " << to_string(special) << "; A " << form.text()
          << ", op " << to_string(options.op) << "; "
          << to_string(options.algorithm) << ", merged levels "
-         << merged_levels(options) << ", lanes "
-         << options.experimental.lanes_per_row << ", sub-graph rows "
+         << merged_levels(options) << ", sub-graph rows "
          << options.experimental.max_subgraph_rows << ", team "
          << options.experimental.team_size << ", max right-hand sides "
          << options.max_right_hand_sides << ", plan bytes "
@@ -147,7 +142,7 @@ class TriangularCaseMaker {
     c.origin = drawn.name;
     wanted_x = drawn.x;
     set_merged_levels(c.options, drawn.levels);
-    c.options.algorithm = merging_algorithm(random_);
+    c.options.algorithm = Algorithm::sync_free;
     if (random_.chance(0.1)) set_merged_levels(c.options, 0);
     c.options.max_plan_bytes = 0;
   }

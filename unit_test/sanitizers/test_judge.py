@@ -2,7 +2,7 @@
 """What scripts/detail/check/compute_sanitizer.py makes of reports. A program of its name
 stands in for the tool.
 
-    test_judge.py JUDGE SUPPRESSIONS
+    test_judge.py JUDGE
 """
 
 import os
@@ -12,28 +12,18 @@ import sys
 import tempfile
 
 HAZARD = """========= Error: Potential RAW hazard detected at __shared__ 0x6418 in block (2,0,0) :
-=========     Write Thread (128,0,0) at void Strata::Detail::{writer}<double>(unsigned int, const T1 &)+0x4180 in CudaScratch.hpp:75
-=========     Read Thread (0,0,0) at T1 Strata::Detail::{reader}<double>(unsigned int)+0x48e0 in CudaScratch.hpp:75
+=========     Write Thread (128,0,0) at void Strata::Detail::OnDevice::store_shared<double>(unsigned int, const T1 &)+0x4180 in CudaScratch.hpp:75
+=========     Read Thread (0,0,0) at T1 Strata::Detail::OnDevice::load_shared<double>(unsigned int)+0x48e0 in CudaScratch.hpp:75
 =========     Current Value : 110, Incoming Value : 21
-=========         Host Frame: void Strata::Detail::Cuda::run_teams<4, 192, Strata::Detail::{kernel}<double, Kokkos::Cuda, 0, true> >(char const*) [0x1b5870] in program
+=========         Host Frame: void Strata::Detail::Cuda::run_teams<4, 192, Strata::Detail::SyncFreeKernel<double, Kokkos::Cuda, 0, true> >(char const*) [0x1b5870] in program
 =========
 """
-KNOWN = dict(writer="OnDevice::store_handed_over", reader="OnDevice::load_handed_over",
-             kernel="SyncFreeSubgraphKernel")
 COUNT = "========= RACECHECK SUMMARY: {} hazards displayed ({} errors, 0 warnings)\n"
 
 CASES = [
     # name, expected to pass, text of the tool, its exit code
     ("nothing", True, COUNT.format(0, 0), 0),
-    ("known", True, HAZARD.format(**KNOWN) + COUNT.format(1, 1), 0),
-    ("another writer", False,
-     HAZARD.format(**{**KNOWN, "writer": "OnDevice::store_shared"}) + COUNT.format(1, 1), 0),
-    ("another reader", False,
-     HAZARD.format(**{**KNOWN, "reader": "OnDevice::load_shared"}) + COUNT.format(1, 1), 0),
-    ("another kernel", False,
-     HAZARD.format(**{**KNOWN, "kernel": "SyncFreeKernel"}) + COUNT.format(1, 1), 0),
-    ("two writes", False,
-     HAZARD.format(**KNOWN).replace("Read Thread", "Write Thread") + COUNT.format(1, 1), 0),
+    ("a hazard", False, HAZARD + COUNT.format(1, 1), 0),
     ("an error of another kind", False,
      "========= Host API memory access error at host access to 0x7f of size 72 bytes\n"
      "========= ERROR SUMMARY: 1 error\n", 0),
@@ -44,7 +34,7 @@ CASES = [
 
 
 def main():
-    judge, suppressions = sys.argv[1:]
+    judge = sys.argv[1]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         tool = os.path.join(folder, "compute-sanitizer")
@@ -57,8 +47,7 @@ def main():
             os.chmod(tool, os.stat(tool).st_mode | stat.S_IXUSR)
             return subprocess.run(
                 [sys.executable, judge, "--tool", "racecheck", "--minutes", minutes,
-                 "--log", os.path.join(folder, "log"), "--suppressions", suppressions,
-                 "program"], env=environment, check=False,
+                 "--log", os.path.join(folder, "log"), "program"], env=environment, check=False,
                 stdout=subprocess.DEVNULL).returncode == 0
 
         for name, expected, said, code in CASES:

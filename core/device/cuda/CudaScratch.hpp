@@ -20,71 +20,54 @@ __device__ __forceinline__ unsigned shared_address(void* begin) {
   return address;
 }
 
-// Words and pairs of words: volatile ones, which reach memory each time and in
-// program order, and relaxed atomic ones of block scope.
-#define STRATA_IMPL_SHARED_ACCESS(name, kind)                                 \
-  template <class T>                                                          \
-  __device__ __forceinline__ T load_##name(unsigned at) {                     \
-    T value;                                                                  \
-    if constexpr (sizeof(T) == 4) {                                           \
-      unsigned word;                                                          \
-      asm volatile("ld." kind ".shared.u32 %0, [%1];"                         \
-                   : "=r"(word)                                               \
-                   : "r"(at)                                                  \
-                   : "memory");                                               \
-      memcpy(&value, &word, 4);                                               \
-    } else if constexpr (sizeof(T) == 8) {                                    \
-      unsigned long long word;                                                \
-      asm volatile("ld." kind ".shared.u64 %0, [%1];"                         \
-                   : "=l"(word)                                               \
-                   : "r"(at)                                                  \
-                   : "memory");                                               \
-      memcpy(&value, &word, 8);                                               \
-    } else {                                                                  \
-      unsigned long long word[2];                                             \
-      asm volatile("ld." kind ".shared.v2.u64 {%0, %1}, [%2];"                \
-                   : "=l"(word[0]), "=l"(word[1])                             \
-                   : "r"(at)                                                  \
-                   : "memory");                                               \
-      memcpy(&value, word, 16);                                               \
-    }                                                                         \
-    return value;                                                             \
-  }                                                                           \
-  template <class T>                                                          \
-  __device__ __forceinline__ void store_##name(unsigned at, const T& value) { \
-    if constexpr (sizeof(T) == 4) {                                           \
-      unsigned word;                                                          \
-      memcpy(&word, &value, 4);                                               \
-      asm volatile("st." kind ".shared.u32 [%0], %1;" ::"r"(at), "r"(word)    \
-                   : "memory");                                               \
-    } else if constexpr (sizeof(T) == 8) {                                    \
-      unsigned long long word;                                                \
-      memcpy(&word, &value, 8);                                               \
-      asm volatile("st." kind ".shared.u64 [%0], %1;" ::"r"(at), "l"(word)    \
-                   : "memory");                                               \
-    } else {                                                                  \
-      unsigned long long word[2];                                             \
-      memcpy(word, &value, 16);                                               \
-      asm volatile("st." kind ".shared.v2.u64 [%0], {%1, %2};" ::"r"(at),     \
-                   "l"(word[0]), "l"(word[1])                                 \
-                   : "memory");                                               \
-    }                                                                         \
+// Words and pairs of words: volatile accesses, which reach memory each time and
+// in program order.
+template <class T>
+__device__ __forceinline__ T load_shared(unsigned at) {
+  T value;
+  if constexpr (sizeof(T) == 4) {
+    unsigned word;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];"
+                 : "=r"(word)
+                 : "r"(at)
+                 : "memory");
+    memcpy(&value, &word, 4);
+  } else if constexpr (sizeof(T) == 8) {
+    unsigned long long word;
+    asm volatile("ld.volatile.shared.u64 %0, [%1];"
+                 : "=l"(word)
+                 : "r"(at)
+                 : "memory");
+    memcpy(&value, &word, 8);
+  } else {
+    unsigned long long word[2];
+    asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(word[0]), "=l"(word[1])
+                 : "r"(at)
+                 : "memory");
+    memcpy(&value, word, 16);
   }
-STRATA_IMPL_SHARED_ACCESS(shared, "volatile")
-STRATA_IMPL_SHARED_ACCESS(handed_over, "relaxed.cta")
-#undef STRATA_IMPL_SHARED_ACCESS
-
-__device__ __forceinline__ unsigned load_shared_byte(unsigned at) {
-  unsigned byte;
-  asm volatile("ld.volatile.shared.u8 %0, [%1];"
-               : "=r"(byte)
-               : "r"(at)
-               : "memory");
-  return byte;
+  return value;
 }
-__device__ __forceinline__ void store_shared_byte(unsigned at, unsigned byte) {
-  asm volatile("st.volatile.shared.u8 [%0], %1;" ::"r"(at), "r"(byte)
-               : "memory");
+template <class T>
+__device__ __forceinline__ void store_shared(unsigned at, const T& value) {
+  if constexpr (sizeof(T) == 4) {
+    unsigned word;
+    memcpy(&word, &value, 4);
+    asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(at), "r"(word)
+                 : "memory");
+  } else if constexpr (sizeof(T) == 8) {
+    unsigned long long word;
+    memcpy(&word, &value, 8);
+    asm volatile("st.volatile.shared.u64 [%0], %1;" ::"r"(at), "l"(word)
+                 : "memory");
+  } else {
+    unsigned long long word[2];
+    memcpy(word, &value, 16);
+    asm volatile("st.volatile.shared.v2.u64 [%0], {%1, %2};" ::"r"(at),
+                 "l"(word[0]), "l"(word[1])
+                 : "memory");
+  }
 }
 
 #if STRATA_ENABLE_CUDA_NATIVE && __CUDA_ARCH__ >= 800
@@ -102,11 +85,6 @@ __device__ __forceinline__ void copy_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 #endif
-
-/// Has `value` computed by here.
-__device__ __forceinline__ void compute_now(unsigned& value) {
-  asm volatile("" : "+r"(value));
-}
 
 }  // namespace OnDevice
 

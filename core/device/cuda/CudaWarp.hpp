@@ -68,17 +68,6 @@ __device__ __forceinline__ unsigned lane_max(unsigned value) {
 #endif
 }
 __device__ __forceinline__ void lane_barrier() { __syncwarp(); }
-template <int threads>
-__device__ __forceinline__ void partial_team_barrier() {
-#if defined(STRATA_IMPL_FOR_SYNCCHECK)
-  // compute-sanitizer takes warps that come to a bar.sync from different places
-  // of a program for a fault, which they are not, but accepts this form. It
-  // slows sub-graphs down by 5 to 8 %.
-  asm volatile("barrier.cta.sync 1, %0;" ::"n"(threads) : "memory");
-#else
-  asm volatile("bar.sync 1, %0;" ::"n"(threads) : "memory");
-#endif
-}
 
 }  // namespace OnDevice
 

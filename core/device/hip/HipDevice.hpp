@@ -94,11 +94,6 @@ __device__ __forceinline__ void lane_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup");
   __builtin_amdgcn_wave_barrier();
 }
-/// Never run, as has_partial_barriers is false.
-template <int threads>
-__device__ __forceinline__ void partial_team_barrier() {
-  __builtin_trap();
-}
 
 // Loads and stores between threads, by the memory model of LLVM's AMDGPU
 // backend: that of C++, with scopes. An agent is a device.
@@ -168,23 +163,6 @@ __device__ __forceinline__ T load_shared(unsigned at) {
 template <class T>
 __device__ __forceinline__ void store_shared(unsigned at, const T& value) {
   *(InScratch<BitsOf<T>>)at = bits_as<BitsOf<T>>(value);
-}
-template <class T>
-__device__ __forceinline__ T load_handed_over(unsigned at) {
-  return load_shared<T>(at);
-}
-template <class T>
-__device__ __forceinline__ void store_handed_over(unsigned at, const T& value) {
-  store_shared(at, value);
-}
-__device__ __forceinline__ unsigned load_shared_byte(unsigned at) {
-  return *(InScratch<unsigned char>)at;
-}
-__device__ __forceinline__ void store_shared_byte(unsigned at, unsigned byte) {
-  *(InScratch<unsigned char>)at = static_cast<unsigned char>(byte);
-}
-__device__ __forceinline__ void compute_now(unsigned& value) {
-  asm volatile("" : "+v"(value));
 }
 
 // Arithmetic.

@@ -152,7 +152,6 @@ struct MergeChoice {
   std::vector<Number> worthwhile;
   /// Numbers with which the sample has found rows that stay as they are.
   std::vector<int> staying;
-  NeighbourShares neighbours;
 
   /// The best number up to `most`; one, if none is worthwhile.
   int fewer(int most) const {
@@ -168,8 +167,7 @@ struct MergeChoice {
 };
 
 /// Chooses the number of level sets that `sync_free` merges into one, from a
-/// sample of a thousand rows, which also says how near to each other rows are
-/// that need each other. Cost: sample_merged_levels.
+/// sample of a thousand rows. Cost: sample_merged_levels.
 /// @param analysis   with level sets
 /// @param asked      for that number, 0: for the best
 /// @param crs_bytes  of the triangle
@@ -188,10 +186,8 @@ MergeChoice choose_merged_levels(
   MergeChoice found;
   found.levels = std::max(1, asked);
   const auto& sizes = analysis.order.sizes;
-  if (sizes.num_levels < 2) return found;
-  MergeCandidates candidates =
-      asked > 0 ? MergeCandidates{{2}, 1}
-                : MergeCandidates{{2, 3, 4, 5, 6, 7, 8, 12, 16, 24}, 10};
+  if (asked > 0 || sizes.num_levels < 2) return found;
+  MergeCandidates candidates{{2, 3, 4, 5, 6, 7, 8, 12, 16, 24}, 10};
   // A group has no more level sets than there are.
   while (candidates.count > 1 &&
          candidates.levels[candidates.count - 2] >= sizes.num_levels)
@@ -199,16 +195,14 @@ MergeChoice choose_merged_levels(
   const SampledLevels sampled =
       sample_merged_levels(exec, analysis.graph, analysis.order, candidates,
                            sizeof(Scalar), analysis.work(exec));
-  found.neighbours = sampled.neighbours;
-  if (asked > 0) return found;
   const MergingModel model(analysis.graph.num_edges(), sizes, sizeof(Scalar),
                            lane_width<ExecutionSpace>,
                            double(cache_bytes(exec)));
   const double apart = model.apart(
-      gains_by_cache_blocks(exec, sizes, sizeof(Scalar)), found.neighbours);
+      gains_by_cache_blocks(exec, sizes, sizeof(Scalar)), sampled.neighbours);
   double least = std::numeric_limits<double>::max(), size = 0;
   for (const LevelsCandidate& c : sampled.candidates) {
-    const double us = model.merged(c, found.neighbours);
+    const double us = model.merged(c, sampled.neighbours);
     if (c.stay > 0) found.staying.push_back(c.levels);
     // Plans grow with the number of level sets, whatever the sample says: if
     // not, less memory allowed could make for the faster choice.

@@ -3,6 +3,8 @@
 #define STRATA_KERNELS_TRIANGULAR_MERGING_MERGED_GROWTH_HPP
 
 #include <analysis/merging/MergeGroups.hpp>
+#include <analysis/merging/MergedRows.hpp>
+#include <analysis/packing/RowChunk.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>
@@ -16,13 +18,66 @@
 namespace Strata {
 namespace Detail {
 
-/// A merged row, of those that CheckGrowth looks at.
-struct CheckedRow {
-  int lanes;         // that share the row, the same for all of a group
-  int coefficients;  // slots of coefficients; 0: there is no row, or it is not
-                     // merged
-  int entries;       // of the row itself, which its recipe begins with
-  const unsigned char* slots;  // of the recipe
+/// Merged rows for CheckGrowth, chunk by chunk. Spreads are numbered by the
+/// user's rows.
+template <class Scalar, class MemorySpace>
+struct RowsToCheck {
+  MergedRows<MemorySpace> rows;
+  Kokkos::View<const RowChunk*, MemorySpace> chunk;
+  Kokkos::View<const unsigned*, MemorySpace> row_at;
+  Kokkos::View<const int*, MemorySpace> dependency;
+  GivenValues<Scalar> values;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t num_chunks() const {
+    return static_cast<std::int64_t>(chunk.extent(0));
+  }
+  struct Row {
+    int lanes;         // that share the row, the same for all of a chunk
+    int coefficients;  // slots of coefficients; 0: there is no row, or it is
+                       // not merged
+    int entries;       // of the row itself, which its recipe begins with
+    const unsigned char* slots;  // of the recipe
+    RowChunk chunk;
+    int r, user;
+    typename MergedRows<MemorySpace>::Row own;
+  };
+  /// Of `lane_width` threads for a chunk.
+  KOKKOS_INLINE_FUNCTION Row find(std::int64_t c, int thread) const {
+    const RowChunk found = chunk(c);
+    const int r = thread >> found.log_lanes;
+    Row row{};
+    row.lanes = 1 << found.log_lanes;
+    if (r >= found.rows) return row;
+    const int p = found.first_permuted_row + r;
+    const MergedRecipe recipe = rows.recipe_of_row(p);
+    if (!recipe.exists()) return row;
+    row.chunk = found;
+    row.r = r;
+    row.user = user_row_at(row_at, p);
+    row.coefficients = recipe.coefficients;
+    row.slots = recipe.slots;
+    row.own = rows.row(row.user);
+    const bool follows = !rows.values_in_order && p + 1 < rows.num_vertices();
+    row.entries =
+        rows.end(row.user, follows ? user_row_at(row_at, p + 1) : -1) -
+        row.own.first;
+    return row;
+  }
+  /// Of entry q beside the diagonal.
+  KOKKOS_INLINE_FUNCTION Scalar value(const Row& row, int q) const {
+    return values(rows(row.own.first + q));
+  }
+  KOKKOS_INLINE_FUNCTION Scalar diagonal(const Row& row) const {
+    return values.or_one(row.own.diagonal < 0 ? -1 : rows(row.own.diagonal));
+  }
+  /// The user's row that a coefficient belongs to.
+  KOKKOS_INLINE_FUNCTION int row_of_coefficient(const Row& row,
+                                                int slot) const {
+    return row.chunk.coefficient_of(
+        row.chunk.stored(dependency.data(),
+                         row.chunk.place_of_coefficient(row.r, slot)),
+        row.user);
+  }
 };
 
 /// How much the rounding errors of merged rows may grow, in units of the
@@ -51,23 +106,17 @@ KOKKOS_INLINE_FUNCTION bool may_grow_too_much(std::int64_t spread_bits,
 /// which does not change when rows are scaled. Then |r_i| <= growth_i
 /// longest_row eps (rowsum_i ||x||_inf + |b_i|). As it is a mean of spreads, no
 /// growth is larger than the largest spread over the longest row.
-///
-/// @tparam Rows  where merged rows and their entries stand, `width` threads a
-///   group of them: `Row find(group, thread)`, a CheckedRow; `value(row, q)` of
-///   entry q beside the diagonal; `diagonal(row)`; `key(row)` and
-///   `key_of_coefficient(row, slot)`, by which spreads are numbered;
-///   `vertex(row)` and `user_row(row)`
-template <class Scalar, class ExecutionSpace, class Rows>
+template <class Scalar, class ExecutionSpace>
 struct CheckGrowth {
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr int team_size = width == 1 ? 1 : 256;
-  /// Groups that a team takes.
-  static constexpr int team_groups = width == 1 ? 256 : team_size / width;
+  /// Chunks that a team takes.
+  static constexpr int team_chunks = width == 1 ? 256 : team_size / width;
+  using Rows = RowsToCheck<Scalar, typename ExecutionSpace::memory_space>;
 
   Rows rows;
-  std::int64_t groups;
   const float* spread;
-  float* growth;  // by key
+  float* growth;
   double longest_row;
   /// The largest growth, as bits_of, the number of rows over the limit, and the
   /// first of these in the user's order, as row_mark.
@@ -82,7 +131,8 @@ struct CheckGrowth {
   const std::int64_t* spread_bits = nullptr;
 
   int teams() const {
-    return static_cast<int>((groups + team_groups - 1) / team_groups);
+    return static_cast<int>((rows.num_chunks() + team_chunks - 1) /
+                            team_chunks);
   }
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
@@ -92,18 +142,18 @@ struct CheckGrowth {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void take(const Team& team, std::int64_t part) const {
     if (spread_bits && !may_grow_too_much(*spread_bits, longest_row)) return;
-    const std::int64_t first = part * team_groups;
+    const std::int64_t first = part * team_chunks;
     if constexpr (width == 1) {
-      for (int g = 0; g < team_groups; ++g) run(first + g, 0);
+      for (int c = 0; c < team_chunks; ++c) run(first + c, 0);
     } else {
       run(first + team.team_rank() / width, team.team_rank() % width);
     }
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION void run(std::int64_t group, int thread) const {
-    if (group >= groups) return;
-    const typename Rows::Row row = rows.find(group, thread);
+  KOKKOS_INLINE_FUNCTION void run(std::int64_t chunk, int thread) const {
+    if (chunk >= rows.num_chunks()) return;
+    const typename Rows::Row row = rows.find(chunk, thread);
     const int lanes = row.lanes, lane = thread % lanes;
     const int entries = row.coefficients > 0 ? row.entries : 0;
     double sum = 0, size = 0;
@@ -114,10 +164,11 @@ struct CheckGrowth {
       if (!(entry - entry == 0)) given = 1;
       const int slot = row.slots[q];
       if (slot >= row.coefficients) continue;
-      const auto key = rows.key_of_coefficient(row, slot);
-      sum += entry * double(spread[key]);
-      if (spread[key] >= most_spread && entry > 0) unusable = 1;
-      if (first_only && double(growth[key]) > rowwise_growth) after_another = 1;
+      const int other = rows.row_of_coefficient(row, slot);
+      sum += entry * double(spread[other]);
+      if (spread[other] >= most_spread && entry > 0) unusable = 1;
+      if (first_only && double(growth[other]) > rowwise_growth)
+        after_another = 1;
     }
     sum = lane_group_sum(sum, lanes);
     size = lane_group_sum(size, lanes);
@@ -126,14 +177,13 @@ struct CheckGrowth {
     after_another = lane_group_sum(after_another, lanes);
     if (row.coefficients == 0 || lane != 0) return;
     if (unmerged) {
-      if (after_another > 0 ||
-          !(double(growth[rows.key(row)]) > rowwise_growth))
+      if (after_another > 0 || !(double(growth[row.user]) > rowwise_growth))
         return;
-      unmerged[rows.vertex(row)] = RowStatus::stays;
+      unmerged[rows.rows.vertex(row.user)] = RowStatus::stays;
       Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
       return;
     }
-    const float own = spread[rows.key(row)];
+    const float own = spread[row.user];
     const double diagonal = one_norm(rows.diagonal(row));
     double mean =
         (sum + diagonal * double(own)) / (longest_row * (size + diagonal));
@@ -142,13 +192,13 @@ struct CheckGrowth {
     else if (unusable > 0 || own >= most_spread || !(mean < most_growth))
       mean = most_growth;
     const float kept = kept_spread(mean);
-    growth[rows.key(row)] = kept;
+    growth[row.user] = kept;
     const std::int64_t bits = bits_of(mean);
     // Few find a larger number than there is.
     if (bits > load_relaxed(found)) Kokkos::atomic_fetch_max(found, bits);
     if (!(double(kept) > rowwise_growth)) return;
     Kokkos::atomic_fetch_add(found + 1, std::int64_t{1});
-    Kokkos::atomic_fetch_max(found + 2, row_mark(rows.user_row(row)));
+    Kokkos::atomic_fetch_max(found + 2, row_mark(row.user));
   }
 
  public:
@@ -158,7 +208,7 @@ struct CheckGrowth {
   }
 };
 
-/// What CheckGrowth finds, growth and spread by key, one after the other: in
+/// What CheckGrowth finds, growth and spread of rows, one after the other: in
 /// memory of an analysis, or in its own.
 template <class MemorySpace>
 class GrowthWorkspace {
@@ -166,7 +216,7 @@ class GrowthWorkspace {
   static constexpr int found_size = 3;
 
   GrowthWorkspace() = default;
-  explicit GrowthWorkspace(std::int64_t keys) : keys_(keys) {}
+  explicit GrowthWorkspace(std::int64_t rows) : rows_(rows) {}
   /// Memory of an analysis, which ends with that.
   template <class Pool>
   void borrow(Pool& pool) {
@@ -186,7 +236,7 @@ class GrowthWorkspace {
   float* growth() const {
     return reinterpret_cast<float*>(found_ + found_size);
   }
-  float* spread() const { return growth() + keys_; }
+  float* spread() const { return growth() + rows_; }
   /// Enqueued on `exec`.
   /// @param and_growth  not only what is found
   template <class ExecutionSpace>
@@ -200,13 +250,13 @@ class GrowthWorkspace {
   }
 
  private:
-  /// A key has two floats, as many bytes as a word.
+  /// A row has two floats, as many bytes as a word.
   std::int64_t words() const {
     static_assert(2 * sizeof(float) == sizeof(std::int64_t), "");
-    return found_size + keys_;
+    return found_size + rows_;
   }
 
-  std::int64_t keys_ = 0;
+  std::int64_t rows_ = 0;
   Kokkos::View<std::int64_t*, MemorySpace> own_;
   std::int64_t* found_ = nullptr;
 };
@@ -221,23 +271,19 @@ struct MergedGrowth {
 /// Checks merged rows whose spreads are in `workspace`, which their growth is
 /// left in; or, once that is done, marks rows over the limit in `unmerged` and
 /// counts these. The host waits.
-template <class Scalar, class ExecutionSpace, class Rows>
+template <class Scalar, class ExecutionSpace>
 MergedGrowth check_growth(
-    const ExecutionSpace& exec, const Rows& rows, std::int64_t groups,
+    const ExecutionSpace& exec,
+    const RowsToCheck<Scalar, typename ExecutionSpace::memory_space>& rows,
     double longest_row,
     const GrowthWorkspace<typename ExecutionSpace::memory_space>& workspace,
-    int* unmerged = nullptr, bool first_only = false) {
+    int* unmerged, bool first_only) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Check = CheckGrowth<Scalar, ExecutionSpace, Rows>;
+  using Check = CheckGrowth<Scalar, ExecutionSpace>;
   // Rows that are not merged do not grow.
   workspace.clear(exec, !unmerged);
-  const Check check{rows,
-                    groups,
-                    workspace.spread(),
-                    workspace.growth(),
-                    longest_row,
-                    workspace.found(),
-                    unmerged,
+  const Check check{rows,        workspace.spread(), workspace.growth(),
+                    longest_row, workspace.found(),  unmerged,
                     first_only};
   run_teams<4, Check::team_size>("Strata::MergedGrowth::check", exec,
                                  check.teams(), check);

@@ -10,8 +10,8 @@
 #include <core/scalar/RealPart.hpp>
 #include <cstring>
 
-// What all kernels that make the numbers of merged rows have in common,
-// wherever the numbers go: see MakeMergedValues and MergedSubgraphValues.
+// How the numbers of merged rows are made, and what they grow by: see
+// MakeMergedValues.
 namespace Strata {
 namespace Detail {
 
@@ -34,21 +34,6 @@ struct GivenValues {
 template <class Rows>
 KOKKOS_INLINE_FUNCTION int user_row_at(const Rows& row, int permuted_row) {
   return static_cast<int>(row(permuted_row) & 0x7fffffffu);
-}
-
-/// The step of every elimination of a merged row: x_t is replaced by
-/// y_t b_t - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be
-/// replaced later are kept with the sign that they have on the right-hand side,
-/// as y_j follows from them; those of dependencies with the opposite one.
-///
-/// @param inner  x_j is to be replaced
-/// @param sum    the factor of x_j so far
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar eliminated_entry(bool inner, const Scalar& sum,
-                                               const Scalar& y,
-                                               const Scalar& entry) {
-  const Scalar by = inner ? -y : y;
-  return sum + by * entry;
 }
 
 /// The bound on the rounding errors of one merged row, added up while its
@@ -150,8 +135,6 @@ struct MergedLook {
   /// Of finite numbers, something is made that is not finite, or is divided by
   /// that is no normal number: the row has the largest spread.
   bool overflows = false;
-  /// The row's own numbers can't be divided by its diagonal.
-  bool lost = false;
 
   KOKKOS_INLINE_FUNCTION void given(const Scalar& value) {
     special = special || !is_finite(value);
@@ -159,12 +142,19 @@ struct MergedLook {
   KOKKOS_INLINE_FUNCTION void made(const Scalar& value) {
     overflows = overflows || !is_finite(value);
   }
-  /// eliminated_entry, taken into account.
+  /// The step of an elimination, taken into account: x_t is replaced by
+  /// y_t b_t - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be
+  /// replaced later are kept with the sign that they have on the right-hand
+  /// side, as y_j follows from them; those of dependencies with the opposite
+  /// one.
+  /// @param inner  x_j is to be replaced
+  /// @param sum    the factor of x_j so far
   KOKKOS_INLINE_FUNCTION Scalar eliminate(bool inner, const Scalar& sum,
                                           const Scalar& y,
                                           const Scalar& entry) {
     given(entry);
-    const Scalar result = eliminated_entry(inner, sum, y, entry);
+    const Scalar by = inner ? -y : y;
+    const Scalar result = sum + by * entry;
     sums.update(one_norm(y), one_norm(entry), one_norm(result));
     return result;
   }
@@ -174,12 +164,10 @@ struct MergedLook {
     sums.results = lane_group_sum(sums.results, lanes);
     sums.eliminated = lane_group_sum(sums.eliminated, lanes);
     sums.dependencies = lane_group_sum(sums.dependencies, lanes);
-    const int flags = lane_group_sum(
-        (special ? 1 : 0) | (overflows ? 1 << 8 : 0) | (lost ? 1 << 16 : 0),
-        lanes);
+    const int flags =
+        lane_group_sum((special ? 1 : 0) | (overflows ? 1 << 8 : 0), lanes);
     special = (flags & 0xff) != 0;
-    overflows = (flags >> 8 & 0xff) != 0;
-    lost = flags >> 16 != 0;
+    overflows = flags >> 8 != 0;
   }
   /// What is kept of the row's spread.
   KOKKOS_INLINE_FUNCTION float kept(double spread) const {

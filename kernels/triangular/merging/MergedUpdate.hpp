@@ -17,22 +17,19 @@ class MergedUpdate {
  public:
   using Memory = typename ExecutionSpace::memory_space;
 
-  /// Enqueues a look at new values, which leaves what it has found in
-  /// findings() and each row's spread. It does not change the values that
-  /// solves read.
+  /// Enqueues a look at new values and their diagonal, which leaves what it has
+  /// found in findings() and each row's spread. It does not change the values
+  /// that solves read.
   /// @param in_place  the values that solves read may be lost, and recorded
   ///                  solves have to find the new ones
   void look(const ExecutionSpace& exec, const Scalar* values, bool in_place) {
     findings_.begin_look(exec);
     enqueue_look(exec, values, in_place);
   }
-  /// Has solves read the values that the last look has made, if it makes any.
+  /// Has solves read the values that the last look has made.
   /// @param divide  as in TriangularAlgorithm::set_values
   /// @returns false if values have to be packed instead
-  virtual bool accept(bool divide) {
-    (void)divide;
-    return false;
-  }
+  virtual bool accept(bool divide) = 0;
   /// The growth of merged rows with the values of the last look. The host
   /// waits.
   /// @param unmerged    null, or, after such a check, marks rows over the limit
@@ -47,8 +44,6 @@ class MergedUpdate {
                       const UpdateDecision& decision,
                       const PackTogether<Scalar, Memory>& fallback) const = 0;
 
-  /// Whether a look at the diagonal is part of the look.
-  bool sees_diagonal() const { return sees_diagonal_; }
   UpdateFindings& findings() { return findings_; }
   /// Entries of the longest row of the matrix, the diagonal included.
   double longest_row() const { return longest_row_; }
@@ -60,43 +55,9 @@ class MergedUpdate {
   virtual void enqueue_look(const ExecutionSpace& exec, const Scalar* values,
                             bool in_place) = 0;
 
-  bool sees_diagonal_ = false;
   UpdateFindings findings_;
   double longest_row_ = 1;
   GrowthWorkspace<Memory> growth_;
-};
-
-/// The same of a plan whose merged rows are described by RowsOf<Scalar,
-/// Memory>, see GrowthOfMergedRows.hpp.
-template <class Scalar, class ExecutionSpace,
-          template <class, class> class RowsOf>
-class MergedUpdateOf : public MergedUpdate<Scalar, ExecutionSpace> {
- public:
-  using typename MergedUpdate<Scalar, ExecutionSpace>::Memory;
-
-  MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
-                            int* unmerged, bool first_only) const final {
-    const auto rows = merged_rows(values);
-    return Detail::check_growth<Scalar>(exec, rows, rows.num_groups(),
-                                        this->longest_row_, this->growth_,
-                                        unmerged, first_only);
-  }
-  void finish(const ExecutionSpace& exec, const Scalar* values,
-              const UpdateDecision& decision,
-              const PackTogether<Scalar, Memory>& fallback) const final {
-    const auto rows = merged_rows(values);
-    finish_update(
-        exec, decision, fallback,
-        CheckGrowth<Scalar, ExecutionSpace, RowsOf<Scalar, Memory>>{
-            rows, rows.num_groups(), this->growth_.spread(),
-            this->growth_.growth(), this->longest_row_, decision.words->growth,
-            nullptr, false, &decision.found->spread_bits});
-  }
-
- protected:
-  ~MergedUpdateOf() = default;
-
-  virtual RowsOf<Scalar, Memory> merged_rows(const Scalar* values) const = 0;
 };
 
 }  // namespace Detail

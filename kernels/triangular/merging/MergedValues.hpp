@@ -9,7 +9,6 @@
 #include <core/device/Launch.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
-#include <kernels/triangular/merging/GrowthOfMergedRows.hpp>
 #include <kernels/triangular/merging/MakeMergedValues.hpp>
 #include <kernels/triangular/merging/MergedUpdate.hpp>
 
@@ -23,9 +22,8 @@ namespace Detail {
 /// plan, the second is allocated by the first look for which the host waits
 /// after the analysis. All copies of the algorithm share this object.
 template <class Scalar, class ExecutionSpace>
-class MergedValues
-    : public MergedUpdateOf<Scalar, ExecutionSpace, GrowthOfChunkRows> {
-  using Base = MergedUpdateOf<Scalar, ExecutionSpace, GrowthOfChunkRows>;
+class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
+  using Base = MergedUpdate<Scalar, ExecutionSpace>;
 
  public:
   using typename Base::Memory;
@@ -45,7 +43,6 @@ class MergedValues
         buffers_{first, {}},
         max_steps_(max_steps),
         conjugated_(analysis.conjugated) {
-    this->sees_diagonal_ = true;
     this->findings_ = UpdateFindings(rows_.findings.data());
     this->longest_row_ = double(analysis.longest_row());
     this->growth_ = GrowthWorkspace<Memory>(plan_.num_rows);
@@ -56,6 +53,21 @@ class MergedValues
     if (divide) return false;
     current_ = made_;
     return true;
+  }
+  MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
+                            int* unmerged, bool first_only) const override {
+    return Detail::check_growth(exec, merged_rows(values), this->longest_row_,
+                                this->growth_, unmerged, first_only);
+  }
+  void finish(const ExecutionSpace& exec, const Scalar* values,
+              const UpdateDecision& decision,
+              const PackTogether<Scalar, Memory>& fallback) const override {
+    finish_update(
+        exec, decision, fallback,
+        CheckGrowth<Scalar, ExecutionSpace>{
+            merged_rows(values), this->growth_.spread(), this->growth_.growth(),
+            this->longest_row_, decision.words->growth, nullptr, false,
+            &decision.found->spread_bits});
   }
   /// Makes the values of the last look again, with the diagonal itself in place
   /// of its reciprocals, and has solves, which then divide, read them. Waits
@@ -96,8 +108,7 @@ class MergedValues
         "Strata::MergedRows::diagonal", buffers_[0].diagonal.extent(0));
     buffers_[1] = second;
   }
-  GrowthOfChunkRows<Scalar, Memory> merged_rows(
-      const Scalar* values) const override {
+  RowsToCheck<Scalar, Memory> merged_rows(const Scalar* values) const {
     return {
         rows_, plan_.chunk, plan_.row, plan_.dependency, {values, conjugated_}};
   }

@@ -16,8 +16,7 @@ namespace Detail {
 /// What the selection knows of one algorithm: what it can do, the least bytes
 /// of its plan, its candidates, and how it is made. Each
 /// algorithm's folder has one (Registration.hpp); selection/Registry.hpp lists
-/// them. An object serves one matrix: it may keep what its candidates need,
-/// packed sub-graphs for example.
+/// them. An object serves one matrix: it may keep what its candidates need.
 template <class Scalar, class ExecutionSpace>
 class AlgorithmRegistration {
  public:
@@ -64,20 +63,12 @@ class AlgorithmRegistration {
   /// name it or the automatic choice has come to it.
   virtual void consider(Selection& selection) { selection.add(*this); }
   /// Called when `dropped` is ruled out because its plan is too large. Adds a
-  /// candidate with a smaller plan, if there is one, and frees what `dropped`
-  /// needed.
+  /// candidate with a smaller plan, if there is one.
   virtual void consider_smaller(Selection&, const Candidate& /*dropped*/) {}
-  /// Called when all candidates of the algorithm are ruled out. Frees what they
-  /// needed.
-  virtual void forget(Selection&) {}
   /// @}
 
   /// @name Merged level sets, for an algorithm whose plans may have them
   /// @{
-  /// Called when `analysis.unmerged` has more rows than before. Adds a
-  /// candidate with as many merged level sets, whose plan leaves these rows
-  /// unmerged.
-  virtual void consider_again(Selection&, int /*merged_levels*/) {}
   /// Rules out its candidates for the reason `why`, and adds one with `most`
   /// merged level sets at most, 1: with none.
   /// @returns how many that one has

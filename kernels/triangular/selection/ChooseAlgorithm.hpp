@@ -79,7 +79,6 @@ class AlgorithmChoice {
     Registration& unusable = *find(algorithm);
     selection_.rule_out_all(unusable, why);
     selection_.forget_plan();
-    unusable.forget(selection_);
     if (!next_candidate()) use_last_resort();
     selection_.instead = why + ", which rules out " + to_string(algorithm);
   }
@@ -93,7 +92,6 @@ class AlgorithmChoice {
     auto& analysis = selection_.analysis;
     auto& report = selection_.report;
     const int levels = report.merged_levels;
-    Registration& chosen = *selection_.best()->registration;
     // Each of them makes for one more level set in its group, at most.
     const std::int64_t groups = report.levels / levels + 1;
     if (turns_ < most_turns) {
@@ -110,8 +108,6 @@ class AlgorithmChoice {
       if (rows > 0 &&
           (selection_.levels_are_named() || rows <= 1 + groups / 4)) {
         selection_.forget_plan();
-        chosen.consider_again(selection_, levels);
-        if (!next_candidate()) use_last_resort();
         return;
       }
     }
@@ -123,13 +119,10 @@ class AlgorithmChoice {
   /// The report's algorithm merges `most` level sets at most, 1: none. With
   /// more, it can't be used with these values, of which `why` tells.
   void merge_at_most(int most, const std::string& why) {
-    const Algorithm chosen = selection_.report.algorithm;
-    const Candidate& made = *selection_.best();
+    Registration& chosen = *selection_.best()->registration;
     selection_.forget_plan();
-    if (leave_for_another(*made.registration, most, why)) return;
-    const int merged = made.registration->merge_at_most(selection_, most, why);
-    // Without merged level sets, it can't take these values at all.
-    if (!made.ruled_out) return rule_out(chosen, why);
+    if (leave_for_another(chosen, most, why)) return;
+    const int merged = chosen.merge_at_most(selection_, most, why);
     if (!next_candidate()) use_last_resort();
     selection_.instead =
         why + (merged > 1 ? ", so that fewer are merged"
@@ -238,16 +231,10 @@ class AlgorithmChoice {
     const auto& sizes = selection_.sizes;
     const int levels = selection_.report.levels;
     if constexpr (is_gpu<ExecutionSpace>) {
-      using Subgraphs = SyncFreeSubgraphs<Scalar, ExecutionSpace>;
-      const MergeChoice& merging = selection_.merging();
-      const int asked = options.experimental.max_subgraph_rows;
-      const int rows = asked > 0 ? asked : PackingShape().max_rows;
       return DeviceRule::choose(
           {double(sizes.rows), double(sizes.edges),
            1 + selection_.analysis.order.sizes.longest_row_of_all(), levels,
-           merging.levels, options.max_right_hand_sides,
-           merging.neighbours.near,
-           std::min(rows, Subgraphs::template max_local<0>(exec) - 1),
+           selection_.merging().levels, options.max_right_hand_sides,
            lane_width<ExecutionSpace>, num_multiprocessors(exec),
            options.accuracy == Accuracy::rowwise});
     } else {

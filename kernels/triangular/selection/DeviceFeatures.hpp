@@ -25,19 +25,11 @@ struct DeviceFeatures {
   /// and for several right-hand sides and componentwise accuracy.
   int merged_levels;
   std::int64_t columns;  ///< right-hand sides
-  /// Share of the entries that lead to one of the 256 rows before their own.
-  double near_share;
-  /// Rows of a sub-graph at most, for what the scratch of a team holds.
-  int subgraph_rows;
   int lanes, multiprocessors;
   /// Whether `tiles` may use inverses: not for componentwise accuracy.
   bool may_invert;
 
   double rows_of_level() const { return rows / (levels > 1 ? levels : 1); }
-  /// Level sets, merged ones, of which one sub-graph has all rows.
-  double levels_of_subgraph() const {
-    return subgraph_rows / (merged_levels * rows_of_level());
-  }
   double entries_of_row() const { return rows > 0 ? entries / rows : 0; }
 };
 

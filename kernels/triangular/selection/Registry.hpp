@@ -11,7 +11,6 @@
 #include <kernels/triangular/subgraphs/Registration.hpp>
 #include <kernels/triangular/substitution/Registration.hpp>
 #include <kernels/triangular/sync_free/Registration.hpp>
-#include <kernels/triangular/sync_free_subgraphs/Registration.hpp>
 #include <kernels/triangular/tiles/Registration.hpp>
 #include <memory>
 #include <utility>
@@ -26,8 +25,8 @@ struct AlgorithmList {};
 /// The library's algorithms.
 using LibraryAlgorithms =
     AlgorithmList<SubstitutionRegistration, LevelSetsRegistration,
-                  SyncFreeRegistration, SyncFreeSubgraphsRegistration,
-                  SubgraphsRegistration, BlocksRegistration, TilesRegistration>;
+                  SyncFreeRegistration, SubgraphsRegistration,
+                  BlocksRegistration, TilesRegistration>;
 
 /// Whether an enumerator has exactly one of these registrations.
 template <class... Registrations>

@@ -165,7 +165,7 @@ class Selection {
   /// Drops a plan: gives back the memory that it was made in, and clears what
   /// it has put into the report.
   void forget_plan() {
-    give_back_plans();
+    analysis.work(exec).give_back(plans_begin_);
     report.subgraphs = report.subgraph_levels = report.max_subgraph_rows = 0;
     report.internal_slots = report.external_slots = 0;
     report.blocks = report.block_runs = 0;
@@ -176,7 +176,6 @@ class Selection {
     report.reason.clear();
     report.partition.clear();
   }
-  void give_back_plans() { analysis.work(exec).give_back(plans_begin_); }
 
  private:
   std::optional<MergeChoice> merging_;

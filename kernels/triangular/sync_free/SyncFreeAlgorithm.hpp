@@ -95,7 +95,6 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
   MergedUpdate<Scalar, ExecutionSpace>* merging() override {
     return merged_.get();
   }
-  bool reads_active_plan() const override { return true; }
 
   void solve(const ExecutionSpace& exec, const MultiVectorRef<const Scalar>& b,
              const MultiVectorRef<Scalar>& x,

@@ -86,8 +86,8 @@ class TriangularSolver(Linear, LinearOperator):
     take_triangle : bool
         Use the stated triangle of a full matrix, and ignore its other entries.
     algorithm : str
-        'automatic', 'substitution', 'level_sets', 'subgraphs', 'sync_free',
-        'sync_free_subgraphs', 'blocks' or 'tiles'.
+        'automatic', 'substitution', 'level_sets', 'subgraphs', 'sync_free', 'blocks' or
+        'tiles'.
     accuracy : {'rowwise', 'componentwise'}
         What is promised of rounding errors.
     merged_levels : int
@@ -103,8 +103,7 @@ class TriangularSolver(Linear, LinearOperator):
     enqueue_updates : bool
         Let :meth:`update` take values without a wait.
     experimental : dict, optional
-        For experiments with one algorithm, `max_subgraph_rows`, `team_size` and
-        `lanes_per_row`, as in ``TriangularPlanOptions::Experimental`` of the C++ library.
+        For experiments with one algorithm, `max_subgraph_rows` and `team_size`, as in ``TriangularPlanOptions::Experimental`` of the C++ library.
 
     Raises
     ------

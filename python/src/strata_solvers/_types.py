@@ -81,7 +81,7 @@ Progress = HasNorms
 
 Trans = Literal["N", "T", "H", "C"]
 Algorithm = Literal["automatic", "substitution", "level_sets", "subgraphs", "sync_free",
-                    "sync_free_subgraphs", "blocks", "tiles"]
+                    "blocks", "tiles"]
 Accuracy = Literal["rowwise", "componentwise"]
 Order = Literal["natural", "automatic", "coloured", "rcm", "amd", "nested_dissection",
                 "level_sets", "multicoloured"]
@@ -94,7 +94,6 @@ CallbackType = Literal["x", "pr_norm", "legacy"]
 class Experimental(TypedDict, total=False):
     max_subgraph_rows: int
     team_size: int
-    lanes_per_row: int
 
 
 class PlanOptions(TypedDict, total=False):

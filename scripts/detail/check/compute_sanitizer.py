@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a program under a tool of compute-sanitizer and judges the report.
 
-    compute_sanitizer.py --tool TOOL --log FILE [--suppressions FILE] \
-        [--minutes M] PROGRAM ARGUMENT...
+    compute_sanitizer.py --tool TOOL --log FILE [--minutes M] PROGRAM ARGUMENT...
 
 Fails if the program fails, if it takes longer than M minutes, if the tool does
-not finish with a summary, or if it reports anything that the file of
-suppressions does not name. The last line says what was seen. FILE gets all that
-was written; it is kept where something failed.
+not finish with a summary, or if it reports anything. The last line says what was
+seen. FILE gets all that was written; it is kept where something failed.
 """
 
 import argparse
-import collections
 import os
 import re
 import signal
@@ -21,40 +18,7 @@ import sys
 # A record begins with a line that is not indented, and is not one of these.
 BEGIN = re.compile(r"^========= \S")
 NO_RECORD = re.compile(r"^========= (?:COMPUTE-SANITIZER|.*SUMMARY: |Target application )")
-ACCESS = re.compile(r"^=========\s+(Read|Write) Thread .*? at (.*)")
-KERNEL = re.compile(r"(?:run_teams|run_resident_teams|team_kernel|resident_kernel|"
-                    r"cuda_parallel_launch\w*)<.*?Strata::Detail::"
-                    r"(?:CallForTeam<Strata::Detail::)?(\w+)<")
 SUMMARY = re.compile(r"^========= (?:RACECHECK |ERROR |LEAK )?SUMMARY: (.*)")
-
-
-def read_suppressions(path):
-    rules = []
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.startswith("#") or not line.strip():
-                continue
-            fields = [field.strip() for field in line.split("|")]
-            if len(fields) != 5 or not all(fields):
-                sys.exit(f"{path}:{number}: five fields are wanted, with a reason")
-            rules.append(fields)
-    return rules
-
-
-def is_suppressed(record, rules):
-    """Whether a rule names the kernel and both accesses of a hazard."""
-    accesses = [access.groups() for access in map(ACCESS.match, record) if access]
-    if sorted(kind for kind, _ in accesses) != ["Read", "Write"]:
-        return None  # such as two writes
-    read, write = (place for _, place in sorted(accesses))
-    kernel = next((found.group(1) for found in map(KERNEL.search, record) if found), None)
-    for rule in rules:
-        name, writer, reader, file, _ = rule
-        if (kernel == name and file in write and file in read
-                and re.search(re.escape(writer) + r"\b", write)
-                and re.search(re.escape(reader) + r"\b", read)):
-            return rule
-    return None
 
 
 def records_of(lines):
@@ -80,11 +44,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--log", required=True)
-    parser.add_argument("--suppressions")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    rules = read_suppressions(options.suppressions) if options.suppressions else []
 
     command = ["compute-sanitizer", "--tool", options.tool,
                "--print-limit", "1000000"]
@@ -106,25 +68,20 @@ def main():
         lines = log.readlines()
 
     records, summaries = records_of(lines)
-    judged = [(record, is_suppressed(record, rules)) for record in records]
-    known = collections.Counter(tuple(rule) for _, rule in judged if rule)
-    unknown = [record for record, rule in judged if not rule]
     failures = [f"the program: {status}"] * (status != 0)
     failures += ["the tool wrote no summary"] * (not summaries)
-    failures += [f"{len(unknown)} reports"] * bool(unknown)
+    failures += [f"{len(records)} reports"] * bool(records)
     # What is counted but was not understood here is not let pass either.
     counts = [(re.match(r"\d+", summary), summary) for summary in summaries]
     failures += [f"the tool counts more than is listed: {summary}" for count, summary in counts
                  if count and int(count.group()) > len(records)]
 
     name = os.path.basename(options.program[0])
-    for record in unknown[:3]:
+    for record in records[:3]:
         print("\n".join(record[:12]))
     if failures:
         tail = [line for line in lines if not line.startswith("=========")][-5:]
         print("".join(tail), end="")
-    for rule, count in known.items():
-        print(f"  {count} reports on {rule[0]}: {rule[1]}, {rule[2]} (known)")
     said = [line for line in lines if line.startswith(name + ":")]
     print(f"{options.tool}, {name}: " + ("; ".join(failures) or "nothing found"))
     for line in said[-1:]:

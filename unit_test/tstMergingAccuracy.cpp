@@ -236,7 +236,7 @@ TEST(MergingAccuracy, ComponentwiseMergesNothing) {
 TEST(MergingAccuracy, RefusesOptionsThatContradictEachOther) {
   const auto A = chain(10, -0.5);
   const auto expect_refused = [&](Accuracy accuracy, int levels) {
-    auto options = merging(Algorithm::sync_free, levels);
+    auto options = merging(levels);
     options.accuracy = accuracy;
     EXPECT_THROW(make_solver(A, options), OptionError);
   };

@@ -92,7 +92,7 @@ struct TileWarp {
   /// what is left of the right-hand sides of each warp's rows, with zeros after
   /// it.
   struct Shared {
-    Block partial[2][warps][most_tile_rows];
+    Block partial[2][has_runs ? 1 : warps][most_tile_rows];
     Block rest[warps][2 * most_tile_rows];
     /// Of each warp's run: what its rows are without the unknowns outside.
     Scalar ahead[has_runs ? warps : 1][has_runs ? most_run_rows : 1];
@@ -193,12 +193,13 @@ struct TileWarp {
     }
     return result;
   }
+  template <int count>
   KOKKOS_INLINE_FUNCTION static Block sum_of_parts(
-      const Block (&parts)[warps][most_tile_rows], int row) {
+      const Block (&parts)[count][most_tile_rows], int row) {
     Block sum;
     sum.clear();
     STRATA_IMPL_UNROLL
-    for (int w = 0; w < warps; ++w) sum.add(parts[w][row]);
+    for (int w = 0; w < count; ++w) sum.add(parts[w][row]);
     return sum;
   }
   /// A lane's part of the product of a tile's inverse with what is left of the

@@ -240,13 +240,6 @@ struct FactorCases : testing::Test {
     for (auto& v : matrix.values) v *= factor;
     return matrix;
   }
-  /// Entries beside the diagonal make a row far larger than the others: merged
-  /// rows that replace it are too inaccurate.
-  static Host with_large_row(Host upper, std::int64_t row) {
-    for (auto k = upper.row_map[row]; k < upper.row_map[row + 1]; ++k)
-      if (upper.entries[k] > row) upper.values[k] *= Real(1e6);
-    return upper;
-  }
 };
 
 /// That `call` throws an Error of that type, argument and row.

@@ -13,6 +13,7 @@
 
 #include "FactorCases.hpp"
 #include "KokkosEvents.hpp"
+#include "ReplacedRow.hpp"
 
 namespace {
 
@@ -224,7 +225,7 @@ TYPED_TEST(FactorSolver, SharedPlansGiveTheBitsOfLoneApplies) {
       update(sharer);
       expect_same();
       // Values that need other solvers, which all have then.
-      made.U = Fixture::with_large_row(made.U, Fixture::n / 2);
+      made.U = Strata::with_large_row(made.U, 4);
       Fixture::transform(made, parts);
       update(solver);
       EXPECT_GT(another.report().upper.unmerged_rows, 0);
@@ -311,7 +312,7 @@ TYPED_TEST(FactorSolver, MakesOtherSolversForValuesThatNeedThem) {
   const auto copy = solver;
   ASSERT_EQ(solver.report().upper.merged_levels, 4);
   ASSERT_EQ(solver.report().upper.unmerged_rows, 0);
-  made.U = Fixture::with_large_row(made.U, Fixture::n / 2);
+  made.U = Strata::with_large_row(made.U, 4);
   solver.update_values(Device(), made.L.template to_device<Crs<TypeParam>>(),
                        made.U.template to_device<Crs<TypeParam>>());
   EXPECT_GT(solver.report().upper.unmerged_rows, 0);

@@ -16,6 +16,7 @@
 #include "HostMatrix.hpp"
 #include "KokkosEvents.hpp"
 #include "RandomSeed.hpp"
+#include "ReplacedRow.hpp"
 #include "Scalars.hpp"
 
 namespace {
@@ -382,14 +383,7 @@ TYPED_TEST(IncompleteFactorization, MakesOtherSolversForValuesThatNeedThem) {
   ASSERT_EQ(factors.report().upper.merged_levels, 4);
   ASSERT_EQ(factors.report().upper.unmerged_rows, 0);
   // A row of U is far larger beside its diagonal, a column of L smaller.
-  auto values = this->random_values();
-  const std::int64_t row = values.rows / 2;
-  for (auto k = values.row_map[row]; k < values.row_map[row + 1]; ++k) {
-    const std::int64_t j = values.entries[k];
-    if (j <= row) continue;
-    values.values[k] *= typename Fixture::Real(1e6);
-    values.at(j, row) *= typename Fixture::Real(1e-6);
-  }
+  const auto values = Strata::with_large_row(this->random_values(), 4);
   factors.update_values(Device(), values.template to_device<Crs>());
   EXPECT_GT(factors.report().upper.unmerged_rows, 0);
   const auto expected = this->applied(Fixture::factorise(values, options));

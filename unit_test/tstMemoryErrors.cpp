@@ -16,8 +16,7 @@ std::vector<Variant> variants_with_updates() {
   std::vector<Variant> some;
   for (auto variant : variants())
     if (variant.name == "level_sets" || variant.name == "sync_free, 2 merged" ||
-        variant.name == "three merged level sets" ||
-        variant.name == "sync_free sub-graphs of 7 rows") {
+        variant.name == "sync_free, 8 merged" || variant.name == "tiles 8") {
       variant.name += ", enqueued updates";
       variant.options.enqueue_updates = true;
       some.push_back(variant);

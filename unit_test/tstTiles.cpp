@@ -330,6 +330,9 @@ TEST(Tiles, InversesThatWouldCostAccuracyAreNot) {
     A.rows[1] = {diagonal > 1 ? 1e-200 : 1e200, diagonal};
     EXPECT_EQ(A.inverted(true, false), std::make_pair(1, 0)) << diagonal;
   }
+  // Of bounds that overflow nothing is known.
+  EXPECT_EQ(full(30, -1e305, 1e305).inverted(true, false),
+            std::make_pair(1, 0));
   // Numbers that cancel are not lost.
   Triangle zero = full(3, 1, 1);
   EXPECT_EQ(zero.inverted(true, false), std::make_pair(1, 1));

@@ -144,8 +144,9 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
   Tiles tiles = grow_tiles(n, row_map, entries);
   RunOrder of_runs;
   int chain = tiles.depths;
-  const int wanted =
-      teams.tiles_of_run > 0 ? teams.tiles_of_run : tiles_of_run(tiles);
+  const int wanted = teams.tiles_of_run > 0
+                         ? std::min(teams.tiles_of_run, most_run_tiles)
+                         : tiles_of_run(tiles);
   if (wanted > 1) {
     Tiles joined = teams.most_width < most_tile_rows
                        ? grow_tiles(n, row_map, entries, teams.most_width)
@@ -153,7 +154,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     const TileRuns runs =
         join_tiles(joined, row_map, entries, wanted, most_run_unknowns);
     const bool pays =
-        teams.tiles_of_run > 0 || 5 * runs.depths <= 2 * tiles.depths;
+        teams.tiles_of_run > 0 ||
+        std::int64_t{5} * runs.depths <= std::int64_t{2} * tiles.depths;
     if (runs.count() > 0 && pays) {
       of_runs = order_runs(joined, runs, teams.warps);
       chain = runs.depths;
@@ -163,7 +165,7 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
   const bool has_runs = !of_runs.runs.empty();
   const TileOrder order =
       has_runs
-          ? of_runs.order
+          ? std::move(of_runs.order)
           : order_tiles(tiles, teams.warps, teams.most_steps, teams.most_width);
   std::vector<int> place_of(n), group_of(n);
   std::vector<unsigned char> place_in_tile(n);

@@ -156,8 +156,9 @@ struct InvertTiles {
         const int entries = count_bits(plan.ancestors(p));
         const double grows = g.run < 0 ? 0 : growth(g.run);
         const double most = grows > 0 ? limit_in_run / grows : limit;
+        const double allowed = most * longest_row * at.sum[r];
         // Not so for numbers that are not finite, either.
-        if (!(entries * bound <= most * longest_row * at.sum[r]))
+        if (!(entries * bound <= allowed && is_finite(allowed)))
           Kokkos::atomic_and(at.good, 0);
       }
       team.team_barrier();

@@ -99,8 +99,8 @@ struct MakeWeights {
         if (mine >= 0) weight(place_of(run, p, lane)) = w;
         at.weight[(p - run.first_row) % ring][lane] = w;
         at.size[i][lane] = one_norm(w);
-        lane_barrier();
       }
+      lane_barrier();
       check(run, g, lane, at, grows, good);
     }
     for (int other = threads / 2; other > 0; other /= 2) {
@@ -166,7 +166,8 @@ struct MakeWeights {
       add(at.l[lane][j], g.first_row + j);
     }
     grows = 1 + of_row > grows ? 1 + of_row : grows;
-    if (!((run.unknowns + 1 + entries) * of_l <= limit * longest_row * all))
+    const double allowed = limit * longest_row * all;
+    if (!((run.unknowns + 1 + entries) * of_l <= allowed && is_finite(allowed)))
       good = false;
   }
   KOKKOS_INLINE_FUNCTION static void subtract(const Scalar& v, const Scalar& by,

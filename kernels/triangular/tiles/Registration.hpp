@@ -26,9 +26,17 @@ class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
   }
   Pointer make(Selection& selection, const Candidate&) override {
     auto& report = selection.report;
-    const auto made = std::make_shared<TilesAlgorithm<Scalar, ExecutionSpace>>(
-        selection.exec, selection.analysis, selection.analysis.longest_row(),
-        selection.options.accuracy == Accuracy::rowwise);
+    const auto make = [&](int tiles_of_run) {
+      return std::make_shared<TilesAlgorithm<Scalar, ExecutionSpace>>(
+          selection.exec, selection.analysis, selection.analysis.longest_row(),
+          selection.options.accuracy == Accuracy::rowwise, tiles_of_run);
+    };
+    auto made = make(0);
+    // Weights are what a plan can do without.
+    if (made->has_runs() && !selection.budget.allows(made->bytes())) {
+      made.reset();
+      made = make(1);
+    }
     report.launch_right_hand_sides = made->make_workspace(
         selection.exec, selection.options.max_right_hand_sides,
         selection.budget.bytes());

@@ -179,6 +179,7 @@ struct SolveTiles : TileWarp<Scalar, ExecutionSpace, block, has_runs> {
       }
       Block* const known = scratch.rest[warp];
       known[lane] = u;
+      lane_barrier();
       if (!lane_any(!finite || !u.is_finite())) {
         while (true) {
           constexpr int sums = 4;
@@ -200,9 +201,11 @@ struct SolveTiles : TileWarp<Scalar, ExecutionSpace, block, has_runs> {
       }
       lane_barrier();
     }
-    for (int k = of.first_group; k < of.end_group; ++k)
+    for (int k = of.first_group; k < of.end_group; ++k) {
       this->template solve<false, most_columns>(team, plan.group(k), k, warp,
                                                 lane, to, begin, scratch);
+      lane_barrier();
+    }
   }
 
   /// A group by a host's thread, one row after the other.

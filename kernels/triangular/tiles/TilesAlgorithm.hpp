@@ -94,6 +94,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   /// launch.
   int columns_per_warp() const { return many_.columns > 0 ? block : 1; }
 
+  bool has_runs() const { return plan_.num_runs > 0; }
   int num_tiles() const { return plan_.num_tiles; }
   int chain() const { return plan_.chain; }
   /// For each group of tiles, 1 if solves use its inverses with the values set.
@@ -148,7 +149,6 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   std::int64_t num_tickets() const {
     return static_cast<std::int64_t>(plan_.ticket.extent(0)) - 1;
   }
-  bool has_runs() const { return plan_.num_runs > 0; }
   template <int of_warp, bool by_runs = false>
   void launch(const ExecutionSpace& exec, const Workspace& work, int solved,
               const MultiVectorRef<const Scalar>& b,
@@ -184,17 +184,18 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             const int* invalid_flag) override {
     using Invert = InvertTiles<Scalar, Memory>;
     gather_values(exec, plan_.value_index, values, value_, this->conjugated_);
-    if (has_runs()) {
-      run_teams<4, MakeWeights<Scalar, Memory>::threads>(
-          "Strata::Tiles::weights", exec, plan_.num_runs,
-          MakeWeights<Scalar, Memory>{plan_,
-                                      value_,
-                                      {values, this->conjugated_},
-                                      weight_,
-                                      weight_sum_,
-                                      growth_,
-                                      longest_row_,
-                                      invalid_flag});
+    if constexpr (is_gpu<ExecutionSpace>) {
+      using Weights = MakeWeights<Scalar, Memory>;
+      run_teams<4, Weights::threads>("Strata::Tiles::weights", exec,
+                                     plan_.num_runs,
+                                     Weights{plan_,
+                                             value_,
+                                             {values, this->conjugated_},
+                                             weight_,
+                                             weight_sum_,
+                                             growth_,
+                                             longest_row_,
+                                             invalid_flag});
     }
     run_teams<4, Invert::threads>("Strata::Tiles::invert", exec,
                                   static_cast<int>(plan_.group.extent(0)),

@@ -74,6 +74,7 @@ Columns<ValidationResult> validation_columns() {
       });
     };
     add("_us", &CandidateTime::solve_us);
+    if (names[k] == "tiles") add("_steps", &CandidateTime::steps);
     add("_merged_levels", &CandidateTime::merged_levels);
     add("_timing", timing_text);
   }

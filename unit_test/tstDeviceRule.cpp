@@ -17,8 +17,10 @@ DeviceFeatures on_h100(double rows, double entries, int levels, int merged) {
   const auto longest = static_cast<std::int64_t>(entries / (rows + 1)) + 1;
   return {rows, entries, longest, levels, merged, 1, 32, 132, true};
 }
-bool takes_tiles(const DeviceFeatures& f) {
-  return DeviceRule::choose(f).algorithm == Algorithm::tiles;
+/// @param steps  of the chain of tiles
+bool takes_tiles(const DeviceFeatures& f, int steps = 1) {
+  return DeviceRule::choose(f, [&] { return steps; }).algorithm ==
+         Algorithm::tiles;
 }
 
 TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
@@ -34,11 +36,14 @@ TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
     if (turn % 5 == 0) f.merged_levels = 1;
     if (turn % 4 == 0) f.columns = 1 + below(40);
     f.may_invert = turn % 7 != 0;
-    const auto found = DeviceRule::choose(f), again = DeviceRule::choose(f);
+    const int steps = 1 + below(levels);
+    const auto count = [&] { return steps; };
+    const auto found = DeviceRule::choose(f, count),
+               again = DeviceRule::choose(f, count);
     EXPECT_EQ(found.algorithm, again.algorithm);
     EXPECT_EQ(found.reason, again.reason);
     EXPECT_FALSE(found.reason.empty());
-    if (takes_tiles(f)) {
+    if (takes_tiles(f, steps)) {
       ++tiles;
       EXPECT_GT(levels, 1);
       EXPECT_TRUE(f.may_invert);
@@ -51,32 +56,43 @@ TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
   EXPECT_GT(one_by_one, 400);
 }
 
-TEST(DeviceRule, TilesAreForNarrowLevelSets) {
-  // Merged ones of 22.4 rows, seven tenths of a warp.
-  EXPECT_TRUE(takes_tiles(on_h100(5500, 5500, 1000, 4)));
-  EXPECT_FALSE(takes_tiles(on_h100(5700, 5700, 1000, 4)));
-  EXPECT_TRUE(takes_tiles(on_h100(5700, 5700, 1000, 3)));
-  EXPECT_TRUE(takes_tiles(on_h100(22000, 22000, 1000, 1)));
+TEST(DeviceRule, TilesAreForShorterChains) {
+  // A step of `sync_free` takes as long as 1.4 of tiles.
+  const DeviceFeatures f = on_h100(22000, 22000, 1000, 4);
+  EXPECT_TRUE(takes_tiles(f, 350));
+  EXPECT_FALSE(takes_tiles(f, 351));
+  EXPECT_TRUE(takes_tiles(on_h100(22000, 22000, 1000, 1), 1400));
   // Nobody waits.
   EXPECT_FALSE(takes_tiles(on_h100(10, 0, 1, 1)));
   EXPECT_FALSE(takes_tiles(on_h100(0, 0, 0, 1)));
   // Componentwise.
-  DeviceFeatures row_by_row = on_h100(5000, 5000, 1000, 1);
-  EXPECT_TRUE(takes_tiles(row_by_row));
+  DeviceFeatures row_by_row = f;
   row_by_row.may_invert = false;
-  EXPECT_FALSE(takes_tiles(row_by_row));
+  EXPECT_FALSE(takes_tiles(row_by_row, 10));
 }
 
-TEST(DeviceRule, TilesAreForLongRows) {
-  // A complete factor: 20 entries a row, some of them far longer.
-  DeviceFeatures factor = on_h100(200000, 4000000, 700, 6);
-  EXPECT_FALSE(takes_tiles(factor));
-  factor.longest_row = 102;
-  EXPECT_FALSE(takes_tiles(factor));
-  factor.longest_row = 103;
-  EXPECT_TRUE(takes_tiles(factor));
-  factor.entries = 1200000;
-  EXPECT_FALSE(takes_tiles(factor));
+/// A pass over the pattern takes its time.
+TEST(DeviceRule, TilesAreCountedWhereTheyMayWin) {
+  const auto counts = [](const DeviceFeatures& f) {
+    int times = 0;
+    DeviceRule::choose(f, [&] {
+      ++times;
+      return 1;
+    });
+    return times;
+  };
+  EXPECT_EQ(counts(on_h100(704e3, 1e6, 1000, 1)), 1);
+  DeviceFeatures wide = on_h100(705e3, 1e6, 1000, 1);
+  EXPECT_EQ(counts(wide), 0);
+  wide.longest_row = 103;
+  EXPECT_EQ(counts(wide), 1);
+  // Few steps, merged or not.
+  EXPECT_EQ(counts(on_h100(1000, 2000, 4, 1)), 0);
+  EXPECT_EQ(counts(on_h100(1000, 2000, 5, 1)), 1);
+  EXPECT_EQ(counts(on_h100(1000, 2000, 20, 5)), 0);
+  DeviceFeatures columns = on_h100(5000, 9000, 100, 1);
+  columns.columns = 2;
+  EXPECT_EQ(counts(columns), 0);
 }
 
 TEST(DeviceRule, TilesAreForColumnsSideBySide) {
@@ -96,11 +112,11 @@ TEST(DeviceRule, TilesAreForColumnsSideBySide) {
 /// What is wide on one card is narrow on another.
 TEST(DeviceRule, ThresholdsAreInUnitsOfTheDevice) {
   // Wider warps take wider level sets, and longer rows.
-  DeviceFeatures narrow = on_h100(5700, 5700, 1000, 4);
+  DeviceFeatures narrow = on_h100(800e3, 1e6, 1000, 1);
   EXPECT_FALSE(takes_tiles(narrow));
   narrow.lanes = 64;
   EXPECT_TRUE(takes_tiles(narrow));
-  DeviceFeatures of_long_rows = on_h100(200000, 4000000, 700, 6);
+  DeviceFeatures of_long_rows = on_h100(2e6, 4e6, 700, 6);
   of_long_rows.longest_row = 150;
   EXPECT_TRUE(takes_tiles(of_long_rows));
   of_long_rows.lanes = 64;

@@ -262,6 +262,12 @@ using Space = Kokkos::DefaultExecutionSpace;
 using Memory = Space::memory_space;
 using Solve = Detail::TilesAlgorithm<double, Space>;
 
+Detail::TilePartition partition_of(
+    const Detail::TriangularAnalysis<Space>& analysis, bool may_invert) {
+  return Detail::partition_tiles(Space(), analysis.graph,
+                                 Solve::teams(may_invert));
+}
+
 /// Row after row of a lower triangle, diagonals last.
 struct Triangle {
   std::vector<std::vector<double>> rows;  // of the columns before, dense
@@ -290,7 +296,8 @@ struct Triangle {
     Detail::TriangularAnalysis<Space> analysis;
     analysis.graph = mirror_graph(Memory(), host);
     analysis.num_values = std::int64_t(values.size());
-    Solve solve(exec, analysis, std::int64_t(rows.size()), may_invert);
+    Solve solve(exec, analysis, partition_of(analysis, may_invert),
+                std::int64_t(rows.size()), may_invert);
     solve.make_workspace(exec, 1, std::size_t{1} << 30);
     const auto given = Detail::to_device<double, Memory>("values", values);
     solve.set_values(exec, given.data(), divide);
@@ -358,7 +365,8 @@ TEST(Tiles, WarpsSolveRightHandSidesTogetherIfAllAreBusy) {
     analysis.graph = mirror_graph(Memory(), host);
     analysis.num_values =
         3 * std::max<std::int64_t>(host.num_edges(), host.num_vertices) + 2;
-    Solve solve(exec, analysis, 64, may_invert);
+    Solve solve(exec, analysis, partition_of(analysis, may_invert), 64,
+                may_invert);
     const int columns = solve.make_workspace(exec, wanted, bytes);
     EXPECT_LE(columns, wanted);
     EXPECT_EQ(columns > 1, Detail::is_gpu<Space> && bytes > 0);

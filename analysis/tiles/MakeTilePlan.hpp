@@ -2,8 +2,7 @@
 #ifndef STRATA_ANALYSIS_TILES_MAKE_TILE_PLAN_HPP
 #define STRATA_ANALYSIS_TILES_MAKE_TILE_PLAN_HPP
 
-#include <Strata_DependencyGraph.hpp>
-#include <analysis/tiles/JoinTiles.hpp>
+#include <analysis/tiles/PartitionTiles.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/PlanStorage.hpp>
@@ -117,56 +116,22 @@ struct FillTileRows {
   }
 };
 
-/// What a plan of tiles is made for.
-struct TileTeams {
-  int warps;       ///< of a team
-  int most_steps;  ///< of a warp: see order_tiles
-  int most_width;  ///< likewise, and of a tile of a run
-  /// At most; 1: there are no runs, 0: as many as pay.
-  int tiles_of_run;
-};
-
-/// Cost: a copy of the graph's pattern to the host and a pass over it there,
-/// then two passes on the device. Waits for `exec`.
-/// @param take  also takes what a solver keeps with the plan: take(storage,
-///              plan)
+/// Cost: two passes over the graph on the device. Waits for `exec`.
+/// @param warps  of a team, as the partition was made for
+/// @param take   also takes what a solver keeps with the plan: take(storage,
+///               plan)
 template <class ExecutionSpace, class Take>
 TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    std::int64_t num_values, const TileTeams& teams, const Take& take) {
+    const TilePartition& partition, std::int64_t num_values, int warps,
+    const Take& take) {
   using Memory = typename ExecutionSpace::memory_space;
   const int n = graph.num_vertices;
-  exec.fence();
-  const Kokkos::HostSpace host;
-  const auto row_map = Kokkos::create_mirror_view_and_copy(host, graph.row_map);
-  const auto entries = Kokkos::create_mirror_view_and_copy(host, graph.entries);
-  Tiles tiles = grow_tiles(n, row_map, entries);
-  RunOrder of_runs;
-  int chain = tiles.depths;
-  const int wanted = teams.tiles_of_run > 0
-                         ? std::min(teams.tiles_of_run, most_run_tiles)
-                         : tiles_of_run(tiles);
-  if (wanted > 1) {
-    Tiles joined = teams.most_width < most_tile_rows
-                       ? grow_tiles(n, row_map, entries, teams.most_width)
-                       : tiles;
-    const TileRuns runs =
-        join_tiles(joined, row_map, entries, wanted, most_run_unknowns);
-    const bool pays =
-        teams.tiles_of_run > 0 ||
-        std::int64_t{5} * runs.depths <= std::int64_t{2} * tiles.depths;
-    if (runs.count() > 0 && pays) {
-      of_runs = order_runs(joined, runs, teams.warps);
-      chain = runs.depths;
-      tiles = std::move(joined);
-    }
-  }
-  const bool has_runs = !of_runs.runs.empty();
-  const TileOrder order =
-      has_runs
-          ? std::move(of_runs.order)
-          : order_tiles(tiles, teams.warps, teams.most_steps, teams.most_width);
+  const Tiles& tiles = partition.tiles;
+  const TileOrder& order = partition.in.order;
+  const std::vector<TileRun>& runs = partition.in.runs;
+  const auto row_map = [&](int v) { return partition.row_map[v]; };
   std::vector<int> place_of(n), group_of(n);
   std::vector<unsigned char> place_in_tile(n);
   std::vector<unsigned> ancestors(n);
@@ -182,15 +147,16 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     inner_map[p + 1] =
         inner_map[p] + row_map(v + 1) - row_map(v) - tiles.outside_of[v];
   }
-  for (int& u : of_runs.unknowns)
+  std::vector<int> unknowns = partition.in.unknowns;
+  for (int& u : unknowns)
     if (u >= 0) u = place_of[u];
 
   TilePlan<Memory> plan;
   plan.num_rows = n;
-  plan.num_runs = static_cast<int>(of_runs.runs.size());
-  plan.num_weights = of_runs.weights;
+  plan.num_runs = static_cast<int>(runs.size());
+  plan.num_weights = partition.in.weights;
   plan.num_tiles = tiles.count();
-  plan.chain = chain;
+  plan.chain = partition.steps;
   plan.num_slots = order.slots;
   plan.num_inner = order.inner;
   plan.storage = make_plan_storage<Memory>(
@@ -205,8 +171,7 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
         storage.take(plan.inner_value_index, inner_map[n], num_values);
         storage.take(plan.ticket,
                      static_cast<std::int64_t>(order.tickets.size()));
-        storage.take(plan.unknown,
-                     static_cast<std::int64_t>(of_runs.unknowns.size()));
+        storage.take(plan.unknown, static_cast<std::int64_t>(unknowns.size()));
         storage.take(plan.row, n);
         storage.take(plan.ancestors, n);
         storage.take(plan.dependency, order.slots);
@@ -220,8 +185,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
                           from.data(), from.size()));
   };
   copy(plan.group, order.groups);
-  copy(plan.run, of_runs.runs);
-  copy(plan.unknown, of_runs.unknowns);
+  copy(plan.run, runs);
+  copy(plan.unknown, unknowns);
   copy(plan.ticket, order.tickets);
   copy(plan.place_in_tile, place_in_tile);
   copy(plan.ancestors, ancestors);
@@ -232,8 +197,7 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
           plan, graph,
           to_device<int, Memory>("Strata::Tiles::vertex", order.vertex),
           to_device<int, Memory>("Strata::Tiles::place_of", place_of),
-          to_device<int, Memory>("Strata::Tiles::group_of", group_of),
-          teams.warps});
+          to_device<int, Memory>("Strata::Tiles::group_of", group_of), warps});
   exec.fence();
   return plan;
 }

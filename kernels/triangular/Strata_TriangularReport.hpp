@@ -51,7 +51,7 @@ struct TriangularReport {
   /// for the algorithms that have none.
   int subgraphs = 0;
   double external_share = 0;
-  /// Levels of `subgraphs`, and tiles of the longest chain of `tiles`.
+  /// Levels of `subgraphs`, and steps of the longest chain of `tiles`.
   int subgraph_levels = 0;
   // The next three are 0 unless the algorithm is `subgraphs`.
   std::int64_t internal_slots = 0, external_slots = 0;

@@ -42,6 +42,7 @@ struct CandidateTime {
   std::string algorithm;
   double solve_us = NAN;
   int merged_levels = 1;
+  int steps = 0;  ///< of the longest chain of `tiles`
   Timing timing = Timing::not_asked;
   Outcome outcome = Outcome::not_run;
   std::string message;

@@ -169,7 +169,9 @@ class MeasuredSystems : public ValidationRunner {
       auto algorithm =
           make_own(candidate.algorithm, *problem_, options_.wishes);
       algorithm->analyse();
-      candidate.merged_levels = algorithm->plan().merged_levels;
+      const PlanFacts plan = algorithm->plan();
+      candidate.merged_levels = plan.merged_levels;
+      candidate.steps = plan.subgraph_levels;
       Measured& made = add(std::move(algorithm));
       solve_once(made);
       return &made;

@@ -236,7 +236,8 @@ class AlgorithmChoice {
            1 + selection_.analysis.order.sizes.longest_row_of_all(), levels,
            selection_.merging().levels, options.max_right_hand_sides,
            lane_width<ExecutionSpace>, num_multiprocessors(exec),
-           options.accuracy == Accuracy::rowwise});
+           options.accuracy == Accuracy::rowwise},
+          [&] { return selection_.tiles().steps; });
     } else {
       const std::string why_not = HostRule::why_not_level_sets(
           double(sizes.rows), double(sizes.edges), levels,

@@ -9,46 +9,58 @@ namespace Strata {
 namespace Detail {
 
 /// The rule by which a GPU's triangular solves are left to `tiles` or
-/// `sync_free`. `sync_free` hands each level set on through the second-level
-/// cache, unless it merges some of them. Tiles hand on up to 32 rows at a time,
-/// after they have gathered all values from outside: they pay if level sets are
-/// narrow, or rows long, as in complete factors.
+/// `sync_free`. Both hand results on through the second-level cache, and a step
+/// of their chains takes about as long: `sync_free` has a step for each level
+/// set, or for as many as it merges, and tiles hand on up to 32 rows at a time,
+/// or a run of tiles.
 ///
 /// The rule times nothing and keeps nothing: it chooses the same in every
 /// process on a kind of card. `scripts/fit_choice` fits the thresholds to the
 /// tables of docs/tables, prints how well the rule does on systems that it was
 /// not fitted to, and checks with --check that these are the fitted ones.
 struct DeviceRule {
-  /// For one right-hand side: rows of a level set, merged as `sync_free` would
-  /// merge it, for each lane of a warp; or entries of a row and of the longest
-  /// row, both for each lane.
-  static constexpr double rows_of_lane = 0.7;
-  static constexpr double entries_of_lane = 0.2, long_row = 3.2;
+  /// For one right-hand side: steps of tiles for each step of `sync_free`.
+  static constexpr double tile_steps = 1.4;
+  /// Tiles are not made to be counted if `sync_free` has so few steps, or if
+  /// level sets have more rows and no row has so many entries, both for each
+  /// lane of a warp.
+  static constexpr double few_steps = 4, rows_of_lane = 22, long_row = 3.2;
   /// For several right-hand sides, whose chains run side by side: rows of a
   /// level set times right-hand sides, for each lane of the multiprocessors; or
   /// entries of the longest row for each lane of a warp.
   static constexpr double columns_rows_of_lane = 1.3;
   static constexpr double columns_long_row = 80;
 
-  static RuleChoice choose(const DeviceFeatures& f) {
+  /// @param count_steps  returns the steps of the longest chain of tiles, which
+  ///                     takes a pass over the pattern
+  template <class CountSteps>
+  static RuleChoice choose(const DeviceFeatures& f,
+                           const CountSteps& count_steps) {
     if (f.levels < 2)
       return {Algorithm::sync_free, "no row waits for another one"};
     if (!f.may_invert)
       return {Algorithm::sync_free, "tiles would have to go row by row"};
-    const std::string why = f.columns > 1 ? why_for_columns(f) : why_for_one(f);
+    if (f.columns == 1 && may_be_shorter(f)) return compare(f, count_steps());
+    const std::string why = f.columns > 1 ? why_for_columns(f) : "";
     if (!why.empty()) return {Algorithm::tiles, why + numbers(f)};
     return {Algorithm::sync_free,
             "level sets are wide, and rows short: " + numbers(f)};
   }
 
  private:
-  static std::string why_for_one(const DeviceFeatures& f) {
-    if (f.merged_levels * f.rows_of_level() <= rows_of_lane * f.lanes)
-      return "level sets are narrow: ";
-    if (f.entries_of_row() >= entries_of_lane * f.lanes &&
-        static_cast<double>(f.longest_row) >= long_row * f.lanes)
-      return "rows are long: ";
-    return "";
+  static bool may_be_shorter(const DeviceFeatures& f) {
+    return f.steps() > few_steps &&
+           (f.rows_of_level() <= rows_of_lane * f.lanes ||
+            static_cast<double>(f.longest_row) >= long_row * f.lanes);
+  }
+  static RuleChoice compare(const DeviceFeatures& f, int steps) {
+    char text[100];
+    std::snprintf(text, sizeof(text),
+                  "a chain of %d steps for %.4g of level sets, of %d each",
+                  steps, f.steps(), f.merged_levels);
+    return {steps <= tile_steps * f.steps() ? Algorithm::tiles
+                                            : Algorithm::sync_free,
+            text};
   }
   static std::string why_for_columns(const DeviceFeatures& f) {
     const double lanes = double(f.lanes) * f.multiprocessors;

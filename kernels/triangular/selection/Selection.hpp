@@ -12,6 +12,7 @@
 #include <kernels/triangular/merging/ChooseMergedLevels.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
+#include <kernels/triangular/tiles/TilesAlgorithm.hpp>
 #include <limits>
 #include <optional>
 #include <string>
@@ -100,6 +101,14 @@ class Selection {
     }
     return *merging_;
   }
+  /// The partition that `tiles` makes its plan from.
+  const TilePartition& tiles() {
+    if (!tiles_)
+      tiles_ = partition_tiles(exec, analysis.graph,
+                               TilesAlgorithm<Scalar, ExecutionSpace>::teams(
+                                   options.accuracy == Accuracy::rowwise));
+    return *tiles_;
+  }
 
   /// From now on, `merging` names no more than `most` level sets.
   void limit_merging(int most) {
@@ -179,6 +188,7 @@ class Selection {
 
  private:
   std::optional<MergeChoice> merging_;
+  std::optional<TilePartition> tiles_;
   std::deque<Candidate> candidates_;  // whose elements stay where they are
   Mark plans_begin_;
 };

@@ -26,16 +26,19 @@ class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
   }
   Pointer make(Selection& selection, const Candidate&) override {
     auto& report = selection.report;
-    const auto make = [&](int tiles_of_run) {
-      return std::make_shared<TilesAlgorithm<Scalar, ExecutionSpace>>(
-          selection.exec, selection.analysis, selection.analysis.longest_row(),
-          selection.options.accuracy == Accuracy::rowwise, tiles_of_run);
+    using Solver = TilesAlgorithm<Scalar, ExecutionSpace>;
+    const bool may_invert = selection.options.accuracy == Accuracy::rowwise;
+    const auto make = [&](const TilePartition& partition) {
+      return std::make_shared<Solver>(
+          selection.exec, selection.analysis, partition,
+          selection.analysis.longest_row(), may_invert);
     };
-    auto made = make(0);
+    auto made = make(selection.tiles());
     // Weights are what a plan can do without.
     if (made->has_runs() && !selection.budget.allows(made->bytes())) {
       made.reset();
-      made = make(1);
+      made = make(partition_tiles(selection.exec, selection.analysis.graph,
+                                  Solver::teams(may_invert, 1)));
     }
     report.launch_right_hand_sides = made->make_workspace(
         selection.exec, selection.options.max_right_hand_sides,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <analysis/tiles/GrowTiles.hpp>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace Strata {

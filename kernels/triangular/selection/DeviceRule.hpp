@@ -40,18 +40,24 @@ struct DeviceRule {
       return {Algorithm::sync_free, "no row waits for another one"};
     if (!f.may_invert)
       return {Algorithm::sync_free, "tiles would have to go row by row"};
-    if (f.columns == 1 && may_be_shorter(f)) return compare(f, count_steps());
-    const std::string why = f.columns > 1 ? why_for_columns(f) : "";
+    if (f.columns == 1) {
+      if (f.steps() <= few_steps)
+        return {Algorithm::sync_free, "few level sets: " + numbers(f)};
+      if (may_be_shorter(f)) return compare(f, count_steps());
+      return {Algorithm::sync_free,
+              "level sets are wide, and rows short: " + numbers(f)};
+    }
+    const std::string why = why_for_columns(f);
     if (!why.empty()) return {Algorithm::tiles, why + numbers(f)};
-    return {Algorithm::sync_free,
-            "level sets are wide, and rows short: " + numbers(f)};
+    return {
+        Algorithm::sync_free,
+        "level sets of all right-hand sides fill the device: " + numbers(f)};
   }
 
  private:
   static bool may_be_shorter(const DeviceFeatures& f) {
-    return f.steps() > few_steps &&
-           (f.rows_of_level() <= rows_of_lane * f.lanes ||
-            static_cast<double>(f.longest_row) >= long_row * f.lanes);
+    return f.rows_of_level() <= rows_of_lane * f.lanes ||
+           static_cast<double>(f.longest_row) >= long_row * f.lanes;
   }
   static RuleChoice compare(const DeviceFeatures& f, int steps) {
     char text[100];
@@ -75,10 +81,10 @@ struct DeviceRule {
   static std::string numbers(const DeviceFeatures& f) {
     char text[160];
     std::snprintf(text, sizeof(text),
-                  "%.3g rows a level set, %d of which would be merged, %.3g "
-                  "entries a row, %lld in the longest",
-                  f.rows_of_level(), f.merged_levels, f.entries_of_row(),
-                  static_cast<long long>(f.longest_row));
+                  "%d level sets, of which %d would be merged into one, %.3g "
+                  "rows in each, %.3g entries a row, %lld in the longest",
+                  f.levels, f.merged_levels, f.rows_of_level(),
+                  f.entries_of_row(), static_cast<long long>(f.longest_row));
     return text;
   }
 };

@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_TILES_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_TILES_REGISTRATION_HPP
 
+#include <core/memory/MemoryPool.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/tiles/TilesAlgorithm.hpp>
 #include <memory>
@@ -37,8 +38,12 @@ class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
     // Weights are what a plan can do without.
     if (made->has_runs() && !selection.budget.allows(made->bytes())) {
       made.reset();
+      // The next plan must not be made in that one's memory.
+      MemoryPool<typename ExecutionSpace::memory_space,
+                 PersistentUse>::release();
       made = make(partition_tiles(selection.exec, selection.analysis.graph,
                                   Solver::teams(may_invert, 1)));
+      report.reason += "; without runs, whose weights take too much memory";
     }
     report.launch_right_hand_sides = made->make_workspace(
         selection.exec, selection.options.max_right_hand_sides,

@@ -103,7 +103,8 @@ class TriangularSolver(Linear, LinearOperator):
     enqueue_updates : bool
         Let :meth:`update` take values without a wait.
     experimental : dict, optional
-        For experiments with one algorithm, `max_subgraph_rows` and `team_size`, as in ``TriangularPlanOptions::Experimental`` of the C++ library.
+        For experiments with one algorithm, `max_subgraph_rows` and `team_size`, as in
+        ``TriangularPlanOptions::Experimental`` of the C++ library.
 
     Raises
     ------

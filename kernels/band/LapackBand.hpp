@@ -10,6 +10,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/QuickModulus.hpp>
+#include <cstdint>
 #include <kernels/band/BandAlgorithm.hpp>
 #include <kernels/band/HostBandColumns.hpp>
 
@@ -112,45 +113,45 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
              const BatchVectorRef<Scalar>& x,
              std::int64_t columns) const override {
     // LAPACK solves in place where x is stored by columns.
-    const bool in_place =
-        x.row_stride == 1 && (columns == 1 || (x.column_stride >= size_ &&
-                                               fits_lapack(x.column_stride)));
-    const auto room = static_cast<std::int64_t>(room_.extent(0)) /
-                      (std::int64_t{size_} * columns_at_once);
+    const bool in_place = x.row_stride == 1 && is_aligned(x, columns) &&
+                          (columns == 1 || (x.column_stride >= size_ &&
+                                            fits_lapack(x.column_stride)));
+    const std::int64_t stride = room_stride();
+    const auto room =
+        static_cast<std::int64_t>(room_.extent(0)) / (stride * columns_at_once);
     const std::int64_t groups = std::min<std::int64_t>(
         in_place ? threads_ : std::min<std::int64_t>(threads_, room),
         (columns + columns_at_once - 1) / columns_at_once);
     const LapackBand* const own = this;
     const std::int64_t elements =
         groups == 1 ? 1 : std::int64_t{lines_} * size_ * columns;
-    for_each("Strata::Band::solve", exec, groups, elements,
-             [=](std::int64_t g) {
-               const std::int64_t begin = columns * g / groups,
-                                  end = columns * (g + 1) / groups;
-               if (in_place) {
-                 own->copy(b, x, begin, end);
-                 own->substitute(x.at(0, begin, 0), end - begin,
-                                 columns == 1 ? own->size_ : x.column_stride);
-                 return;
-               }
-               const BatchVectorRef<Scalar> to{
-                   own->room_.data() + g * columns_at_once * own->size_, 1,
-                   own->size_, 0};
-               for (std::int64_t c = begin; c < end; c += columns_at_once) {
-                 const std::int64_t now =
-                     std::min<std::int64_t>(columns_at_once, end - c);
-                 own->copy(b.from(c), to, 0, now);
-                 own->substitute(to.data, now, own->size_);
-                 own->copy(to, x.from(c), 0, now);
-               }
-             });
+    for_each(
+        "Strata::Band::solve", exec, groups, elements, [=](std::int64_t g) {
+          const std::int64_t begin = columns * g / groups,
+                             end = columns * (g + 1) / groups;
+          if (in_place) {
+            own->copy(b, x, begin, end);
+            own->substitute(x.at(0, begin, 0), end - begin,
+                            columns == 1 ? own->size_ : x.column_stride);
+            return;
+          }
+          const BatchVectorRef<Scalar> to{
+              own->room_.data() + g * columns_at_once * stride, 1, stride, 0};
+          for (std::int64_t c = begin; c < end; c += columns_at_once) {
+            const std::int64_t now =
+                std::min<std::int64_t>(columns_at_once, end - c);
+            own->copy(b.from(c), to, 0, now);
+            own->substitute(to.data, now, stride);
+            own->copy(to, x.from(c), 0, now);
+          }
+        });
   }
 
   bool reserve(const ExecutionSpace& exec, std::int64_t columns) override {
     const std::int64_t most = std::int64_t{threads_} * columns_at_once;
     const auto wanted = static_cast<std::size_t>(
-        size_ * std::min(most, (columns + columns_at_once - 1) /
-                                   columns_at_once * columns_at_once));
+        room_stride() * std::min(most, (columns + columns_at_once - 1) /
+                                           columns_at_once * columns_at_once));
     if (!grows_ || wanted <= room_.extent(0)) return false;
     Kokkos::fence();  // solves may be under way that use the old one
     room_ = decltype(room_)();
@@ -170,6 +171,26 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
 
  private:
   using Columns = HostBandColumns<Scalar, ExecutionSpace>;
+
+  /// Where a column's address decides its last bits: some kernels of OpenBLAS
+  /// (Prescott's, which it takes on processors that it does not know) round
+  /// other sums if a complex<float> is not at a multiple of 16 bytes.
+  static constexpr std::size_t alignment =
+      sizeof(Scalar) == 2 * sizeof(float) && sizeof(Real) == sizeof(float) ? 16
+                                                                           : 1;
+  static bool is_aligned(const BatchVectorRef<Scalar>& x,
+                         std::int64_t columns) {
+    return reinterpret_cast<std::uintptr_t>(x.data) % alignment == 0 &&
+           (columns == 1 || x.column_stride * std::int64_t{sizeof(Scalar)} %
+                                    std::int64_t{alignment} ==
+                                0);
+  }
+  /// From one column to the next in `room_`.
+  std::int64_t room_stride() const {
+    constexpr std::int64_t step =
+        alignment > sizeof(Scalar) ? alignment / sizeof(Scalar) : 1;
+    return (std::int64_t{size_} + step - 1) / step * step;
+  }
 
   Scalar* diagonal(std::int64_t j) const {
     return band_.data() + j * lines_ + lower_ + upper_;

@@ -117,20 +117,25 @@ struct FillTileRows {
 };
 
 /// Cost: two passes over the graph on the device. Waits for `exec`.
-/// @param warps  of a team, as the partition was made for
+/// @param teams  what the partition was made for
 /// @param take   also takes what a solver keeps with the plan: take(storage,
 ///               plan)
 template <class ExecutionSpace, class Take>
 TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    const TilePartition& partition, std::int64_t num_values, int warps,
-    const Take& take) {
+    const TilePartition& partition, std::int64_t num_values,
+    const TileTeams& teams, const Take& take) {
   using Memory = typename ExecutionSpace::memory_space;
   const int n = graph.num_vertices;
   const Tiles& tiles = partition.tiles;
-  const TileOrder& order = partition.in.order;
-  const std::vector<TileRun>& runs = partition.in.runs;
+  RunOrder in;
+  if (partition.runs.count() > 0)
+    in = order_runs(tiles, partition.runs, teams.warps);
+  else
+    in.order =
+        order_tiles(tiles, teams.warps, teams.most_steps, teams.most_width);
+  const TileOrder& order = in.order;
   const auto row_map = [&](int v) { return partition.row_map[v]; };
   std::vector<int> place_of(n), group_of(n);
   std::vector<unsigned char> place_in_tile(n);
@@ -147,14 +152,13 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     inner_map[p + 1] =
         inner_map[p] + row_map(v + 1) - row_map(v) - tiles.outside_of[v];
   }
-  std::vector<int> unknowns = partition.in.unknowns;
-  for (int& u : unknowns)
+  for (int& u : in.unknowns)
     if (u >= 0) u = place_of[u];
 
   TilePlan<Memory> plan;
   plan.num_rows = n;
-  plan.num_runs = static_cast<int>(runs.size());
-  plan.num_weights = partition.in.weights;
+  plan.num_runs = static_cast<int>(in.runs.size());
+  plan.num_weights = in.weights;
   plan.num_tiles = tiles.count();
   plan.chain = partition.steps;
   plan.num_slots = order.slots;
@@ -171,7 +175,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
         storage.take(plan.inner_value_index, inner_map[n], num_values);
         storage.take(plan.ticket,
                      static_cast<std::int64_t>(order.tickets.size()));
-        storage.take(plan.unknown, static_cast<std::int64_t>(unknowns.size()));
+        storage.take(plan.unknown,
+                     static_cast<std::int64_t>(in.unknowns.size()));
         storage.take(plan.row, n);
         storage.take(plan.ancestors, n);
         storage.take(plan.dependency, order.slots);
@@ -185,8 +190,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
                           from.data(), from.size()));
   };
   copy(plan.group, order.groups);
-  copy(plan.run, runs);
-  copy(plan.unknown, unknowns);
+  copy(plan.run, in.runs);
+  copy(plan.unknown, in.unknowns);
   copy(plan.ticket, order.tickets);
   copy(plan.place_in_tile, place_in_tile);
   copy(plan.ancestors, ancestors);
@@ -197,7 +202,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
           plan, graph,
           to_device<int, Memory>("Strata::Tiles::vertex", order.vertex),
           to_device<int, Memory>("Strata::Tiles::place_of", place_of),
-          to_device<int, Memory>("Strata::Tiles::group_of", group_of), warps});
+          to_device<int, Memory>("Strata::Tiles::group_of", group_of),
+          teams.warps});
   exec.fence();
   return plan;
 }

@@ -4,6 +4,8 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <analysis/tiles/JoinTiles.hpp>
+#include <utility>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -17,11 +19,11 @@ struct TileTeams {
   int tiles_of_run;
 };
 
-/// Tiles of a graph, in groups or runs: what a plan is made from, in host
+/// Tiles of a graph, and runs if they pay: what a plan is made from, in host
 /// memory.
 struct TilePartition {
   Tiles tiles;
-  RunOrder in;  ///< without runs its order is that of groups by depth
+  TileRuns runs;
   std::vector<std::int64_t> row_map;  ///< of the graph
   /// Of the longest chain: tiles, or runs and the tiles that a warp solves
   /// before it takes part.
@@ -49,23 +51,21 @@ TilePartition partition_tiles(
                          ? std::min(teams.tiles_of_run, most_run_tiles)
                          : tiles_of_run(tiles);
   if (wanted > 1) {
-    Tiles joined = teams.most_width < most_tile_rows
-                       ? grow_tiles(n, row_map, entries, teams.most_width)
-                       : tiles;
-    const TileRuns runs =
-        join_tiles(joined, row_map, entries, wanted, most_run_unknowns);
+    Tiles narrow;
+    if (teams.most_width < most_tile_rows)
+      narrow = grow_tiles(n, row_map, entries, teams.most_width);
+    const bool is_narrow = narrow.count() > 0;
+    TileRuns runs = join_tiles(is_narrow ? narrow : tiles, row_map, entries,
+                               wanted, most_run_unknowns);
     const bool pays =
         teams.tiles_of_run > 0 ||
         std::int64_t{5} * runs.depths <= std::int64_t{2} * tiles.depths;
     if (runs.count() > 0 && pays) {
-      made.in = order_runs(joined, runs, teams.warps);
       made.steps = runs.depths + 3 * wanted;
-      tiles = std::move(joined);
+      made.runs = std::move(runs);
+      if (is_narrow) tiles = std::move(narrow);
     }
   }
-  if (made.in.runs.empty())
-    made.in.order =
-        order_tiles(tiles, teams.warps, teams.most_steps, teams.most_width);
   return made;
 }
 

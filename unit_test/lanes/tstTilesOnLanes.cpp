@@ -57,12 +57,11 @@ class System {
     const Host exec;
     const int n = graph_.num_vertices;
     Kokkos::View<Scalar*, Memory> value, inner, weight;
-    const auto partition = Detail::partition_tiles(
-        exec, graph_,
-        Detail::TileTeams{Solve::warps, Solve::batch, Solve::most_columns,
-                          tiles_of_run});
+    const Detail::TileTeams teams{Solve::warps, Solve::batch,
+                                  Solve::most_columns, tiles_of_run};
+    const auto partition = Detail::partition_tiles(exec, graph_, teams);
     const auto plan = Detail::make_tile_plan(
-        exec, graph_, partition, std::int64_t(values_.size()), Solve::warps,
+        exec, graph_, partition, std::int64_t(values_.size()), teams,
         [&](auto& storage, const auto& of) {
           storage.take(value, of.num_slots);
           storage.take(inner, of.num_inner);

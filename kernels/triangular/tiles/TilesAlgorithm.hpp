@@ -47,7 +47,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         most_teams_(Solve::teams_per_multiprocessor *
                     num_multiprocessors(exec)) {
     plan_ = make_tile_plan(
-        exec, analysis.graph, partition, analysis.num_values, Solve::warps,
+        exec, analysis.graph, partition, analysis.num_values, teams(may_invert),
         [&](PlanStorage<Memory>& storage, const TilePlan<Memory>& plan) {
           storage.take(value_, plan.num_slots);
           storage.take(inner_, plan.num_inner);

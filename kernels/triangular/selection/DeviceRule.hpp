@@ -79,12 +79,14 @@ struct DeviceRule {
   }
   /// The features that decide, for the report.
   static std::string numbers(const DeviceFeatures& f) {
-    char text[160];
+    char merged[40] = "", text[160];
+    if (f.merged_levels > 1)
+      std::snprintf(merged, sizeof(merged), ", merged by %d", f.merged_levels);
     std::snprintf(text, sizeof(text),
-                  "%d level sets, of which %d would be merged into one, %.3g "
-                  "rows in each, %.3g entries a row, %lld in the longest",
-                  f.levels, f.merged_levels, f.rows_of_level(),
-                  f.entries_of_row(), static_cast<long long>(f.longest_row));
+                  "%d level sets%s, %.3g rows in each, %.3g entries a row, "
+                  "%lld in the longest",
+                  f.levels, merged, f.rows_of_level(), f.entries_of_row(),
+                  static_cast<long long>(f.longest_row));
     return text;
   }
 };

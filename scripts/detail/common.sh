@@ -111,12 +111,16 @@ find_nvcc() {
   return 1
 }
 
+need_nvcc() {
+  find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
+}
+
 # choose_compiler PREFIX BACKEND: sets the array `compiler_option` to CMake's option, which is
 # nvcc_wrapper of the Kokkos in the first of these folders, or hipcc, or CXX, or none.
 choose_compiler() {
   compiler_option=()
   if [ "$2" = cuda ]; then
-    find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
+    need_nvcc
     compiler_option=(-DCMAKE_CXX_COMPILER="${1%%;*}/bin/nvcc_wrapper")
   elif [ "$2" = hip ]; then
     compiler_option=(-DCMAKE_CXX_COMPILER=hipcc)
@@ -126,6 +130,9 @@ choose_compiler() {
     compiler_option=(-DCMAKE_CXX_COMPILER="$CXX")
   fi
 }
+
+# A compiler cache has no use for precompiled headers.
+precompiled_headers() { [ -n "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] && echo OFF || echo ON; }
 
 # keep_prefix FILE PREFIX FOLDER: CMake remembers where it found packages. Removes FOLDER
 # unless PREFIX, which FILE has then, is what its build has used.
@@ -146,6 +153,24 @@ quietly() {
     tail -n 40 "$log" >&2
     die "failed: $* (all of its output: $log)"
   fi
+}
+
+# compile LOG FOLDER SOURCE CMAKE_OPTION...: with `compiler_option`.
+compile() {
+  quietly "$1" cmake -S "$3" -B "$2" -G Ninja "${compiler_option[@]}" "${@:4}"
+  quietly "$1" cmake --build "$2" --parallel "$(jobs)"
+}
+
+# build_all FOLDER CMAKE_OPTION...: builds what compiles of the library and its tests, with
+# `compiler_option`. Sets `versions` to those of Kokkos and `status`.
+build_all() {
+  quietly "$1/configure.log" cmake -S "$root" -B "$1" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    "${compiler_option[@]}" "${@:2}"
+  versions=$(sed -n 's/^-- \(Kokkos [0-9.]*, Kokkos Kernels [0-9.]*\)$/\1/p' "$1/configure.log")
+  say "Building with $versions"
+  status=0
+  cmake --build "$1" --parallel "$(jobs)" -- -k 0 >"$1/build.log" 2>&1 ||
+    { status=1 && grep -E '^FAILED|error:' "$1/build.log" >&2; }
 }
 
 # have_package NAME PROBE: the probe is a command, a path, a Python module or a

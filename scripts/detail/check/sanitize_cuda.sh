@@ -4,7 +4,7 @@
 # under each tool of compute-sanitizer, after a program with planted faults has
 # shown that the tool finds them. With --quick memcheck and racecheck alone.
 
-find_nvcc || die "--backend cuda needs the CUDA toolkit"
+need_nvcc
 command -v compute-sanitizer >/dev/null || die "compute-sanitizer is not on the PATH"
 tools=(memcheck racecheck synccheck initcheck)
 [ -z "$quick" ] || tools=(memcheck racecheck)

@@ -75,9 +75,7 @@ class Build:
                                          if s in have]
         command = [os.path.join(ROOT, "scripts", "build"), "--backend", self.backend,
                    "--plots", "--scalars", ";".join(scalars)]
-        if self.arch:
-            command += ["--arch", self.arch]
-        command += ["--cublas"] * self.cublas
+        command += ["--arch", self.arch] * bool(self.arch) + ["--cublas"] * self.cublas
         done = subprocess.run([*command, *self.targets], check=False,
                               stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
@@ -97,11 +95,9 @@ class Build:
         return cache_of(self.folder).get(variable, "")
 
 
-def environment():
-    """Of programs on hosts: threads may change their cores, and those that wait
-    leave the cores to others, unless the user says otherwise."""
-    return {"OMP_PROC_BIND": "false", "OMP_WAIT_POLICY": "passive",
-            **os.environ}
+# Of programs on hosts: threads may change their cores, and those that wait leave the cores
+# to others, unless the user says otherwise.
+ENVIRONMENT = {"OMP_PROC_BIND": "false", "OMP_WAIT_POLICY": "passive", **os.environ}
 
 
 def words_of(flags):
@@ -153,11 +149,11 @@ class Run:
                    "--benchmark_out=" + base + ".json", "--benchmark_out_format=json"]
         shown = shlex.join(["strata_perf_" + program, *map(self._shown, words), least,
                             "--table", "tables/%s.csv" % table])
-        self.page.add_command(shown)
+        self.page.commands.append(shown)
         say("%s: %s" % (self.page.name, shown))
         context, failed = self._measure(base, command)
-        self.page.add_context(self.build, context)
-        kept = right_rows(program, read_csv(base + ".csv"), self.page.add_warning)
+        self.page.machines.setdefault(self.build.backend, (self.build, context))
+        kept = right_rows(program, read_csv(base + ".csv"), self.page.warnings.append)
         if failed:  # one of ours, which has no row
             raise WrongAnswer("%s: one of ours failed; its output: %s.log" % (shown, base))
         return kept
@@ -170,7 +166,7 @@ class Run:
             os.remove(path)
         with open(base + ".log", "w", encoding="utf-8") as log:
             code = subprocess.run(command, check=False, stdout=log,
-                                  stderr=subprocess.STDOUT, env=environment()).returncode
+                                  stderr=subprocess.STDOUT, env=ENVIRONMENT).returncode
         # Matrices that a program could not use, such as one whose solution is not finite in
         # single precision, are left out.
         if not os.path.exists(path) or code not in (0, 2) and not (

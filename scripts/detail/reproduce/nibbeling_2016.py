@@ -143,21 +143,7 @@ def section_4_4_1(run, page, systems, found):
                rows)
     page.figure("products", [Panel("the peer's time over that of blocks", lines, x="vectors",
                                    y="ratio", unit="", levels={"": 1})])
-    page.notes("weakest", weakest(lines))
     return {name_in_thesis(name) for name, _ in by if None not in pair("multiply_1", name)}
-
-
-def weakest(lines):
-    """Remarks on the matrix whose product by blocks is slowest, beside the peer's."""
-    slower, name, vectors = max(((1 / r, name, k) for name, points in lines.items()
-                                 for k, r in points.items() if r), default=(0, "", 0))
-    worst = max(THESIS, key=lambda m: int(THESIS[m]["longest_row"]))
-    ratios = [ratio(*pair("multiply_%d" % k, worst)) for k in VECTORS]
-    return ["Products by blocks are weakest on %s with %d %s: %s times the peer's time. In a "
-            "product one thread does all of a row. The thesis says the same of its kernel: on "
-            "%s, which has the longest rows, it takes %s to %s times cuSPARSE's time." % (
-                name, vectors, "vector" if vectors == 1 else "vectors", text_of(slower),
-                worst, text_of(min(ratios)), text_of(max(ratios)))] * (slower > 1)
 
 
 def section_4_4_2(run, page, systems):

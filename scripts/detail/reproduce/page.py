@@ -68,27 +68,23 @@ def _draw(axes, panel, colours):
                   marker=MARKERS[place % len(MARKERS)],
                   linestyle="none" if panel.dots else
                   "--" if name in panel.dashed else "-")
-    if panel.dots:
-        both = [t for points in drawn.values() for xy in points.items()
-                for t in xy]
-        axes.plot([min(both), max(both)], [min(both), max(both)],
-                  color="#555555", linewidth=1, zorder=1)
     sizes = sorted({x for points in drawn.values() for x in points})
+    values = [y for points in drawn.values() for y in points.values()] + [*panel.levels.values()]
+    if panel.dots:
+        both = min(sizes + values), max(sizes + values)
+        axes.plot(both, both, color="#555555", linewidth=1, zorder=1)
     for what, level in panel.levels.items():
         axes.axhline(level, color="#555555", linestyle=":", linewidth=1.2)
         axes.annotate(what, (0.01, level), fontsize=7.5, color="#555555",
                       xycoords=axes.get_yaxis_transform(), va="bottom")
     if panel.log_x:
         axes.set_xscale("log")
-        if panel.dots:
-            time_axis(axes.xaxis, (min(both), max(both)))
-        else:
-            plain_numbers(axes.xaxis)
-    if len(sizes) <= MOST_TICKS and not panel.dots:
+        plain_numbers(axes.xaxis)
+    if panel.dots:
+        time_axis(axes.xaxis, both)
+    elif len(sizes) <= MOST_TICKS:
         axes.set_xticks(sizes)
         axes.set_xticks([], minor=True)
-    values = [y for points in drawn.values() for y in points.values()]
-    values += panel.levels.values()
     if panel.log_y:
         axes.set_yscale("log")
         if panel.unit == "us":
@@ -156,7 +152,8 @@ class Page:
         self.name, self.folder, self.backend, self.quick = name, folder, backend, quick
         self._parts = {"command": command, "commit": commit,
                        "date": now().strftime("%Y-%m-%d %H:%M UTC")}
-        self._commands, self._warnings, self._machines = [], [], {}
+        # What comes by itself: of each backend the build, and Google Benchmark's context.
+        self.commands, self.warnings, self.machines = [], [], {}
         self._load = os.getloadavg()[0]
         os.makedirs(folder, exist_ok=True)
 
@@ -206,22 +203,6 @@ class Page:
         drawing.savefig(os.path.join(self.folder, name + ".png"), dpi=120)
         pyplot.close(drawing)
 
-    # What comes by itself.
-
-    def add_command(self, line):
-        self._commands.append(line)
-
-    def add_warning(self, text):
-        self._warnings.append(text)
-
-    def add_context(self, build, context):
-        """Of Google Benchmark's JSON, once for each backend."""
-        self._machines.setdefault(build.backend, (build, context))
-
-    def context(self, backend):
-        """What Google Benchmark says of the machine, once something was run."""
-        return self._machines[backend][1]
-
     def write(self):
         """page.md; its path."""
         folder = os.path.join(ROOT, "docs", "reproduced", self.name)
@@ -230,11 +211,11 @@ class Page:
         with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
             self.put(version=_found(r"project\(Strata VERSION ([0-9.]+)", file.read()))
         rows = [("load average before", "%.1f on %d cores" % (self._load, os.cpu_count()))]
-        rows += [row for pair in self._machines.values() for row in _rows_of_build(*pair)]
+        rows += [row for pair in self.machines.values() for row in _rows_of_build(*pair)]
         self.put(machine="\n".join("| %s | %s |" % row for row in rows),
-                 commands="\n".join("    " + line for line in self._commands))
-        self.items("left_out", dict.fromkeys(self._warnings))
-        if self._warnings:
+                 commands="\n".join("    " + line for line in self.commands))
+        self.items("left_out", dict.fromkeys(self.warnings))
+        if self.warnings:
             self.put(left_out="## Left out\n\n" + self._parts["left_out"])
         unused = set(self._parts) - set(re.findall(r"\$(\w+)", text))
         if unused:

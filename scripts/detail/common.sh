@@ -36,7 +36,7 @@ parse_options() {
     elif [ "$1" = --no-install ]; then
       export STRATA_NO_INSTALL=yes
     elif [ "$1" != "$name" ] && [[ $valued == *" $name "* ]]; then
-      need_value "$1" $#
+      [ $# -ge 2 ] || die "$1 needs a value; see --help"
       printf -v "${name//-/_}" %s "$2"
       shift
     elif [ "$1" != "$name" ] && [[ $names == *" $name "* ]]; then
@@ -60,9 +60,6 @@ given() {
 }
 # no_words: ends where a word is no option.
 no_words() { [ ${#words[@]} -eq 0 ] || die "unknown option ${words[0]}; see --help"; }
-
-# need_value OPTION NUMBER_OF_WORDS_LEFT
-need_value() { [ "$2" -ge 2 ] || die "$1 needs a value; see --help"; }
 
 # What scripts/check fuzz and sanitize run.
 # shellcheck disable=SC2034

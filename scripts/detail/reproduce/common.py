@@ -15,7 +15,7 @@ stands for what the module puts there. scripts/reproduce lists the modules.
 `run` (class Run, in measure.py) measures:
   run.quick         small sizes: half a minute for each document, on two cores
   run.on_gpu        whether the backend is CUDA
-  run.matrices      the folder of --matrices, or None
+  run.files         {name: file} of the Matrix Market files in the folder of --matrices
   run.rows("spmv", "products", systems=["poisson:32"], vectors=(1, 5), once=True)
                     runs strata_perf_spmv --gallery poisson:32 --vectors 1,5 --once,
                     keeps its table as tables/products.csv beside the page and returns

@@ -60,9 +60,9 @@ def cache_of(folder):
 class Build:
     """The programs of one backend, built once and only when asked for."""
 
-    def __init__(self, backend, targets, arch="", folder="", cublas=False):
-        self.backend, self.targets, self.arch = backend, targets, arch
-        self.cublas = cublas
+    def __init__(self, backend, targets, folder="", flags=()):
+        """@param flags of scripts/build"""
+        self.backend, self.targets, self.flags = backend, targets, flags
         if folder:
             self.folder = folder
 
@@ -74,10 +74,8 @@ class Build:
         scalars = ["float", "double"] + [s for s in ("complex_float", "complex_double")
                                          if s in have]
         command = [os.path.join(ROOT, "scripts", "build"), "--backend", self.backend,
-                   "--plots", "--scalars", ";".join(scalars)]
-        command += ["--arch", self.arch] * bool(self.arch) + ["--cublas"] * self.cublas
-        done = subprocess.run([*command, *self.targets], check=False,
-                              stdout=subprocess.PIPE, text=True)
+                   "--plots", "--scalars", ";".join(scalars), *self.flags, *self.targets]
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise UserError("scripts/build --backend %s ended with exit code %d" %
                             (self.backend, done.returncode))
@@ -124,6 +122,9 @@ class Run:
         """@param options of scripts/reproduce"""
         self.build, self.page, self.host_build = build, page, host_build
         self.quick, self.matrices = options.quick, options.matrices
+        self.files = {} if not self.matrices else {
+            name.removesuffix(".gz").removesuffix(".mtx"): os.path.join(self.matrices, name)
+            for name in sorted(os.listdir(self.matrices)) if name.endswith((".mtx", ".mtx.gz"))}
         self.on_gpu = build.backend == "cuda"
 
     def host(self):

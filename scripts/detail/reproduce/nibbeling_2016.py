@@ -25,20 +25,6 @@ THESIS = {row["matrix"]: row for row in read_csv(os.path.join(
 SAME_PATTERN = {"diagonal:46772": "bcsstm39"}
 
 
-HEADER = ["matrix", "rows", "levels", "vectors", "analysis, us", "solve, us",
-          "total, ms", "peer", "its total, ms", "it over ours",
-          "one thread, ms", "thesis, ms", "its cuSPARSE, ms", "thesis over ours"]
-
-
-def find_matrices(folder):
-    """({name: file} of THESIS that are in `folder` as name.mtx or name.mtx.gz,
-    [names of the others])"""
-    paths = [(name, os.path.join(folder or "", name + ending))
-             for name in THESIS for ending in (".mtx.gz", ".mtx")]
-    found = {name: path for name, path in paths if folder and os.path.isfile(path)}
-    return found, [name for name in THESIS if name not in found]
-
-
 def name_in_thesis(matrix):
     return SAME_PATTERN.get(matrix, matrix)
 
@@ -75,7 +61,7 @@ def compare(results):
 
 
 def totals(results):
-    """Rows under HEADER."""
+    """Rows of section 4.4.2."""
     for name, vectors, ours, peer, serial in compare(results):
         if not ours:
             continue
@@ -91,7 +77,8 @@ def totals(results):
 
 def sources(run):
     """(files and names of matrices, {name: file}, names that are missing)"""
-    found, missing = find_matrices(run.matrices)
+    found = {name: run.files[name] for name in THESIS if name in run.files}
+    missing = [name for name in THESIS if name not in found]
     if run.quick:  # so that there is something if no matrix of the thesis is at hand
         made = ["grid2d:60", "circuit:2000"]
     else:
@@ -152,7 +139,10 @@ def section_4_4_2(run, page, systems):
                            algorithms=("blocks", *peers)) for k in vectors_of(run)}
     page.put(solve_peer="the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
              "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis")
-    page.table("solves", HEADER, list(totals(results)))
+    page.table("solves", [
+        "matrix", "rows", "levels", "vectors", "analysis, us", "solve, us", "total, ms", "peer",
+        "its total, ms", "it over ours", "one thread, ms", "thesis, ms", "its cuSPARSE, ms",
+        "thesis over ours"], list(totals(results)))
     lines = {}
     for name, vectors, ours, peer, _ in compare(results):
         if ours and peer:

@@ -79,10 +79,11 @@ def _draw(axes, panel, colours):
                       xycoords=axes.get_yaxis_transform(), va="bottom")
     if panel.log_x:
         axes.set_xscale("log")
-        plain_numbers(axes.xaxis)
     if panel.dots:
         time_axis(axes.xaxis, both)
-    elif len(sizes) <= MOST_TICKS:
+    elif panel.log_x:
+        plain_numbers(axes.xaxis)
+    if len(sizes) <= MOST_TICKS and not panel.dots:
         axes.set_xticks(sizes)
         axes.set_xticks([], minor=True)
     if panel.log_y:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sparse triangular solves by sub-graphs: Figures 6 to 11 and Table II of Picciau et
 al. (2017)."""
-import glob
 import math
-import os
 
 from common import ratio
 from page import Panel
@@ -191,16 +189,9 @@ def figures_6_to_9(run, page):
     return claims
 
 
-def matrix_files(run):
-    if not run.matrices:
-        return []
-    return sorted(f for ending in ("mtx", "mtx.gz")
-                  for f in glob.glob(os.path.join(run.matrices, "*." + ending)))
-
-
 def figure_10(run, page):
     peer = peer_of(run)
-    matrices = [*matrix_files(run), *GALLERY[run.quick]]
+    matrices = [*run.files.values(), *GALLERY[run.quick]]
     found = measure(run, matrices, "matrices_float_transfers", transfers=True)
     common = list(speedups(found, "subgraphs", peer, found["subgraphs"]))
     page.figure("figure_10", [
@@ -240,7 +231,7 @@ def figure_10(run, page):
 
 
 def figure_11(run, page):
-    matrices = [*matrix_files(run), *OF_TWO_SIZES[run.quick]]
+    matrices = [*run.files.values(), *OF_TWO_SIZES[run.quick]]
     sizes = {kb: (kb * 1024 // 4) - 1 for kb in (32, 48)}
     found, held = {}, {}
     for kb, rows in sizes.items():
@@ -299,7 +290,7 @@ def future_work(run, page):
 
 
 def reproduce(run, page):
-    page.put(files=len(matrix_files(run)))
+    page.put(files=len(run.files))
     page.beside([claim for figures in (figures_6_to_9, figure_10, figure_11)
                  for claim in figures(run, page)])
     future_work(run, page)

@@ -73,12 +73,9 @@ check_sources() {
   done
 }
 
-check_backend() {
-  case $1 in
-    serial | openmp | cuda | hip) ;;
-    *) die "--backend $1: serial, openmp, cuda or hip is wanted" ;;
-  esac
-}
+# one_of OPTION VALUE WORD...: ends where the value is none of the words.
+one_of() { [[ " ${*:3} " == *" $2 "* ]] || die "$1 $2: one of ${*:3} is wanted"; }
+check_backend() { one_of --backend "$1" serial openmp cuda hip; }
 
 # Compilers of template code take up to 2 GB each, so memory counts as well.
 jobs() {
@@ -238,11 +235,12 @@ announced() {
   fi
 }
 
-# check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the
-# backend as the default one.
-check_prefix() {
-  local probe=$root/build/check_prefix
+# find_installed BACKEND CMAKE_OPTION...: prints the folders of an installed Kokkos and Kokkos
+# Kernels, with that backend as the default one; ends where there are none.
+find_installed() {
+  local probe=$root/build/find_installed
   rm -rf "$probe"
   quietly "$probe.log" cmake -S "$root/cmake/find_installed" -B "$probe" -G Ninja \
-    -DCMAKE_PREFIX_PATH="$1" -Dbackend="$2" -Dresult="$probe/installed.txt"
+    -Dbackend="$1" -Dresult="$probe/installed.txt" "${@:2}"
+  cat "$probe/installed.txt"
 }

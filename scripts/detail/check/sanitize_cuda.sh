@@ -11,7 +11,7 @@ tools=(memcheck racecheck synccheck initcheck)
 # Cases take seconds under a tool: each algorithm gets its own share of the time.
 algorithms=(substitution level_sets subgraphs sync_free blocks tiles)
 
-build=$("$root/scripts/build" --backend cuda --sanitize "${build_options[@]}" \
+build=$("$root/scripts/build" --backend cuda --sanitize "${given[@]}" \
   strata_cuda_faults "${fuzz_drivers[@]/#/strata_fuzz_}")
 logs=$build/sanitizer_reports
 rm -rf "$logs"
@@ -31,9 +31,9 @@ runs=0 failed=()
 fuzz() {
   local tool=$1 log=$2 driver=$3
   shift 3
-  say "$tool, $log, $seconds s of seeds from $seed"
+  say "$tool, $log, $seconds s of seeds from $seed_from"
   judge "$tool" "$log" "$build/unit_test/fuzz/strata_fuzz_$driver" --backend Cuda \
-    --seed-from "$seed" --seconds "$seconds" --case-seconds 0 "$@" ||
+    --seed-from "$seed_from" --seconds "$seconds" --case-seconds 0 "$@" ||
     failed+=("$tool, $log: see $logs")
   runs=$((runs + 1))
 }

@@ -13,7 +13,7 @@ if [ -n "$quick" ]; then
   targets=(strata_sanitizer_faults "${fuzz_drivers[@]/#/strata_fuzz_}" "${quick_tests[@]/#/Strata_}")
   choice=(-R "^Strata_(sanitizer_finds_.*|$(IFS='|' && echo "${quick_tests[*]}"))\$")
 fi
-build=$("$root/scripts/build" --backend "$backend" --sanitize "${build_options[@]}" "${targets[@]}")
+build=$("$root/scripts/build" --backend "$backend" --sanitize "${given[@]}" "${targets[@]}")
 
 # A test that passes may have had a report in its output, and a program that another
 # one starts may have written some. AddressSanitizer writes its own to files;
@@ -33,9 +33,9 @@ logs=(Testing/Temporary/LastTest.log) seeds=0
 programs=$(grep -cE '^[0-9]+/[0-9]+ Testing: ' "${logs[@]}")
 
 for driver in "${fuzz_drivers[@]}"; do
-  say "strata_fuzz_$driver, $seconds s of seeds from $seed"
+  say "strata_fuzz_$driver, $seconds s of seeds from $seed_from"
   log=fuzz_$driver.log logs+=("fuzz_$driver.log")
-  "unit_test/fuzz/strata_fuzz_$driver" --seed-from "$seed" --seconds "$seconds" 2>&1 |
+  "unit_test/fuzz/strata_fuzz_$driver" --seed-from "$seed_from" --seconds "$seconds" 2>&1 |
     tee "$log" >&2 || failed+=("strata_fuzz_$driver")
   programs=$((programs + 1))
   # Seeds of scalars that are not compiled are left out.

@@ -4,7 +4,6 @@ import os
 import re
 import string
 import subprocess
-import textwrap
 from dataclasses import dataclass, field
 
 from common import ROOT, now, text_of
@@ -12,7 +11,6 @@ from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
                    lay_out, load_pyplot, plain_numbers, time_axis)
 from tables import UserError
 
-WIDTH = 92  # of lines of the page
 MOST_TICKS = 8  # up to which each size has its own
 COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
 MARKERS = "os^Dv*PX"
@@ -100,12 +98,6 @@ def _draw(axes, panel, colours):
     axes.legend(frameon=False, fontsize=8)
 
 
-def _filled(text, first="", others=""):
-    return textwrap.fill(" ".join(text.split()), WIDTH, initial_indent=first,
-                         subsequent_indent=others, break_long_words=False,
-                         break_on_hyphens=False)
-
-
 def _first_lines(*command):
     """What a program says of its version; nothing where it is not."""
     try:
@@ -165,10 +157,10 @@ class Page:
 
     def notes(self, name, texts):
         """What is to be seen at once."""
-        self.put(**{name: "\n\n".join(_filled(text, "> ", "> ") for text in texts)})
+        self.put(**{name: "\n\n".join("> " + text for text in texts)})
 
     def items(self, name, texts):
-        self.put(**{name: "\n".join(_filled(text, "- ", "  ") for text in texts)})
+        self.put(**{name: "\n".join("- " + text for text in texts)})
 
     def table(self, name, header, rows, left=1, words=()):
         """The first `left` columns are words, and those at `words`; the others are

@@ -33,9 +33,9 @@ for path in petsc_dir prefix; do
   [ -z "${!path}" ] || printf -v "$path" %s "$(realpath -m "${!path}")"
 done
 arch=$petsc_arch
-case $backend in serial | openmp) ;; *) die "--backend $backend: serial or openmp is wanted" ;; esac
-case $scalar in real | complex) ;; *) die "--scalar $scalar: real or complex is wanted" ;; esac
-case $index in 32 | 64) ;; *) die "--index $index: 32 or 64 is wanted" ;; esac
+one_of --backend "$backend" serial openmp
+one_of --scalar "$scalar" real complex
+one_of --index "$index" 32 64
 
 # What a PETSc that is built says of itself.
 petsc_says() { sed -nE "s/^$1 = //p" "$petsc_dir/$arch/lib/petsc/conf/petscvariables"; }

@@ -23,7 +23,7 @@ work=$root/build/python
 parse_options python=python3 backend=openmp arch= scalars= optional -- "$@"
 no_words
 given backend arch
-case $backend in openmp | cuda) ;; *) die "--backend $backend: openmp or cuda is wanted" ;; esac
+one_of --backend "$backend" openmp cuda
 mkdir -p "$work"
 
 need_debian "$work/packages.log" "python3 $python" "python3-venv python:ensurepip" \

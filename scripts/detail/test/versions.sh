@@ -18,10 +18,7 @@
 parse_options backend=openmp kokkos-source= kokkos-kernels-source= prefix= unit -- "$@"
 no_words
 given backend kokkos-source kokkos-kernels-source
-case $backend in
-  serial | openmp) ;;
-  *) die "--backend $backend: serial or openmp is wanted (for CUDA: scripts/test)" ;;
-esac
+one_of --backend "$backend" serial openmp
 if [ -z "$prefix" ]; then
   [[ -n $kokkos_source && -n $kokkos_kernels_source ]] ||
     die "name --prefix, or --kokkos-source and --kokkos-kernels-source; see --help"

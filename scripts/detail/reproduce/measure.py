@@ -88,10 +88,6 @@ class Build:
                             "leave --build out" % (path, name))
         return path
 
-    def cache(self, variable):
-        """A variable of CMake's cache; empty where there is none."""
-        return cache_of(self.folder).get(variable, "")
-
 
 # Of programs on hosts: threads may change their cores, and those that wait leave the cores
 # to others, unless the user says otherwise.

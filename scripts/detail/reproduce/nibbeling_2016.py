@@ -165,7 +165,7 @@ def section_4_4_3(page, results):
 
 def reproduce(run, page):
     systems, found, missing = sources(run)
-    page.notes("missing", [
+    page.items("missing", [
         "Matrices of the thesis that were not measured: %s. Put NAME.mtx or NAME.mtx.gz into a "
         "folder and name it with `--matrices`." % ", ".join(
             "[{0}](https://sparse.tamu.edu/{1}/{0})".format(name, THESIS[name]["group"])

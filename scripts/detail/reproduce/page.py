@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The page of a document: a text with numbers put in, and pictures and tables beside it."""
+import datetime
 import os
 import re
 import string
 import subprocess
 from dataclasses import dataclass, field
 
-from common import ROOT, now, text_of
+from common import ROOT, text_of
+from measure import cache_of
 from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
                    lay_out, load_pyplot, plain_numbers, time_axis)
 from tables import UserError
@@ -129,10 +131,11 @@ def _rows_of_build(build, context):
     if backend == "cuda":  # of nvcc, on the PATH or in its usual place
         yield "CUDA", _found(r"release (\S+),", _first_lines("nvcc") or
                              _first_lines("/usr/local/cuda/bin/nvcc"))
-    path = build.cache("CMAKE_CXX_COMPILER")
+    cache = cache_of(build.folder)
+    path, kind, flags = (cache.get("CMAKE_" + name, "")
+                         for name in ("CXX_COMPILER", "BUILD_TYPE", "CXX_FLAGS"))
     yield "compiler", _first_lines(path).partition("\n")[0].strip() or os.path.basename(path)
-    kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
-    flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"), build.cache("CMAKE_CXX_FLAGS_" + kind))
+    flags += " " + cache.get("CMAKE_CXX_FLAGS_" + kind.upper(), "")
     yield "flags", "`%s`" % " ".join(flags.split())
 
 
@@ -144,7 +147,8 @@ class Page:
         @param command of scripts/reproduce, as a user would repeat it"""
         self.name, self.folder, self.backend, self.quick = name, folder, backend, quick
         self._parts = {"command": command, "commit": commit,
-                       "date": now().strftime("%Y-%m-%d %H:%M UTC")}
+                       "date": datetime.datetime.now(datetime.timezone.utc).strftime(
+                           "%Y-%m-%d %H:%M UTC")}
         # What comes by itself: of each backend the build, and Google Benchmark's context.
         self.commands, self.warnings, self.machines = [], [], {}
         self._load = os.getloadavg()[0]
@@ -154,10 +158,6 @@ class Page:
 
     def put(self, **texts):
         self._parts.update({name: text_of(text) for name, text in texts.items()})
-
-    def notes(self, name, texts):
-        """What is to be seen at once."""
-        self.put(**{name: "\n\n".join("> " + text for text in texts)})
 
     def items(self, name, texts):
         self.put(**{name: "\n".join("- " + text for text in texts)})

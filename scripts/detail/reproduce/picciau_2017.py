@@ -70,10 +70,6 @@ def measured_rows(run, matrices, table, algorithms=OWN, peers=True, **flags):
                     solves=10 if run.quick else 100, **flags, systems=matrices)
 
 
-def measure(*arguments, **keywords):
-    return fastest(measured_rows(*arguments, **keywords))
-
-
 def us(row, column="solve_us"):
     return float(row[column])
 
@@ -192,7 +188,7 @@ def figures_6_to_9(run, page):
 def figure_10(run, page):
     peer = peer_of(run)
     matrices = [*run.files.values(), *GALLERY[run.quick]]
-    found = measure(run, matrices, "matrices_float_transfers", transfers=True)
+    found = fastest(measured_rows(run, matrices, "matrices_float_transfers", transfers=True))
     common = list(speedups(found, "subgraphs", peer, found["subgraphs"]))
     page.figure("figure_10", [
         Panel("above the line ours is faster",
@@ -235,10 +231,9 @@ def figure_11(run, page):
     sizes = {kb: (kb * 1024 // 4) - 1 for kb in (32, 48)}
     found, held = {}, {}
     for kb, rows in sizes.items():
-        got = measure(run, matrices, "local_memory_%d" % kb,
-                      algorithms=("subgraphs",), peers=False,
-                      transfers=True, max_subgraph_rows=rows)
-        found[kb] = got["subgraphs"]
+        found[kb] = fastest(measured_rows(
+            run, matrices, "local_memory_%d" % kb, algorithms=("subgraphs",), peers=False,
+            transfers=True, max_subgraph_rows=rows))["subgraphs"]
         held[kb] = max(int(r["max_subgraph_rows"]) for r in found[kb].values())
     both = [m for m in found[32] if m in found[48]]
     factors = {m: ratio(us(found[32][m]), us(found[48][m])) for m in both}
@@ -262,7 +257,7 @@ def figure_11(run, page):
                  None if run.on_gpu else machine["num_cpus"], None,
                  "%d and %d, by --max-subgraph-rows" %
                  tuple((held[kb] + 1) * 4 // 1024 for kb in (32, 48))]])
-    page.notes("scratch", ["A team of this device has scratch for %d rows in single precision, "
+    page.items("scratch", ["A team of this device has scratch for %d rows in single precision, "
                            "fewer than 48 kB would hold." % held[48]] *
                (held[48] < sizes[48]))
     faster, where, best, other, least = gains(factors)

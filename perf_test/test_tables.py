@@ -86,7 +86,7 @@ def sptrsv():
 
     summary = ("summarise", "sptrsv")
     refused("absent.csv", *summary, os.path.join(WORK, "absent.csv"))
-    refused("mixes scalars", *summary, write(
+    refused("mix scalars", *summary, write(
         "mixed.csv", header, "a,automatic,blocks,double,1,9,3,1,right,,",
         "a,automatic,blocks,float,1,9,3,1,right,,"))
     refused("no right answer of 'automatic'", *summary, write(
@@ -165,7 +165,7 @@ def validation():
                   "grid,%s,double,9,9,3,3,1,a,10,10,1,full,90,1,once,20,400,100,10,10,1,%s,right,"
                   % (name, name)) for name in ("rowwise", "componentwise")]
     has(script(*summary, both[1]), "1 systems in 1 families, double, accuracy = componentwise")
-    refused("several accuracies", *summary, *both)
+    refused("mix accuracies", *summary, *both)
 
     # README.md has the numbers of the tables of unseen systems.
     said = script(*summary, "--repeats",
@@ -275,7 +275,7 @@ def plots():
     not_drawn("no column matrix.*strata_perf_sptrsv", "speedup", write("other.csv", "rows,kl", "1,2"))
     not_drawn("other columns", "speedup", known, runs)
     not_drawn("cusparse", "speedup", known, "--peer", "cusparse")
-    not_drawn("mixes scalars", "speedup",
+    not_drawn("mix scalars", "speedup",
               write("mixed.csv", *lines, "a,automatic,1,float,9,9,1,2,right"))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Algorithms of strata_perf_sptrsv: ours and those of peers."""
-from tables import UserError, number
+from tables import number
 
 PEER_NAMES = {"cusparse": "cuSPARSE", "kokkos_kernels": "Kokkos Kernels",
               "serial": "serial substitution"}
@@ -32,9 +32,3 @@ def fastest(rows):
                 not solve_us(row) >= solve_us(of.get(row["matrix"], {})):
             of[row["matrix"]] = row
     return found
-
-
-def check_one_kind(kinds, source):
-    """`kinds`: numbers of right-hand sides and scalars, in pairs."""
-    if len(set(kinds)) > 1:
-        raise UserError("%s mixes scalars or numbers of right-hand sides" % source)

@@ -36,7 +36,7 @@ parse_options() {
     elif [ "$1" = --no-install ]; then
       export STRATA_NO_INSTALL=yes
     elif [ "$1" != "$name" ] && [[ $valued == *" $name "* ]]; then
-      need_value "$1" $#
+      [ $# -ge 2 ] || die "$1 needs a value; see --help"
       printf -v "${name//-/_}" %s "$2"
       shift
     elif [ "$1" != "$name" ] && [[ $names == *" $name "* ]]; then
@@ -61,9 +61,6 @@ given() {
 # no_words: ends where a word is no option.
 no_words() { [ ${#words[@]} -eq 0 ] || die "unknown option ${words[0]}; see --help"; }
 
-# need_value OPTION NUMBER_OF_WORDS_LEFT
-need_value() { [ "$2" -ge 2 ] || die "$1 needs a value; see --help"; }
-
 # What scripts/check fuzz and sanitize run.
 # shellcheck disable=SC2034
 fuzz_drivers=(triangular matrix_market band dense sell cg)
@@ -76,12 +73,9 @@ check_sources() {
   done
 }
 
-check_backend() {
-  case $1 in
-    serial | openmp | cuda | hip) ;;
-    *) die "--backend $1: serial, openmp, cuda or hip is wanted" ;;
-  esac
-}
+# one_of OPTION VALUE WORD...: ends where the value is none of the words.
+one_of() { [[ " ${*:3} " == *" $2 "* ]] || die "$1 $2: one of ${*:3} is wanted"; }
+check_backend() { one_of --backend "$1" serial openmp cuda hip; }
 
 # Compilers of template code take up to 2 GB each, so memory counts as well.
 jobs() {
@@ -111,12 +105,16 @@ find_nvcc() {
   return 1
 }
 
+need_nvcc() {
+  find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
+}
+
 # choose_compiler PREFIX BACKEND: sets the array `compiler_option` to CMake's option, which is
 # nvcc_wrapper of the Kokkos in the first of these folders, or hipcc, or CXX, or none.
 choose_compiler() {
   compiler_option=()
   if [ "$2" = cuda ]; then
-    find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
+    need_nvcc
     compiler_option=(-DCMAKE_CXX_COMPILER="${1%%;*}/bin/nvcc_wrapper")
   elif [ "$2" = hip ]; then
     compiler_option=(-DCMAKE_CXX_COMPILER=hipcc)
@@ -126,6 +124,9 @@ choose_compiler() {
     compiler_option=(-DCMAKE_CXX_COMPILER="$CXX")
   fi
 }
+
+# A compiler cache has no use for precompiled headers.
+precompiled_headers() { [ -n "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] && echo OFF || echo ON; }
 
 # keep_prefix FILE PREFIX FOLDER: CMake remembers where it found packages. Removes FOLDER
 # unless PREFIX, which FILE has then, is what its build has used.
@@ -146,6 +147,24 @@ quietly() {
     tail -n 40 "$log" >&2
     die "failed: $* (all of its output: $log)"
   fi
+}
+
+# compile LOG FOLDER SOURCE CMAKE_OPTION...: with `compiler_option`.
+compile() {
+  quietly "$1" cmake -S "$3" -B "$2" -G Ninja "${compiler_option[@]}" "${@:4}"
+  quietly "$1" cmake --build "$2" --parallel "$(jobs)"
+}
+
+# build_all FOLDER CMAKE_OPTION...: builds what compiles of the library and its tests, with
+# `compiler_option`. Sets `versions` to those of Kokkos and `status`.
+build_all() {
+  quietly "$1/configure.log" cmake -S "$root" -B "$1" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    "${compiler_option[@]}" "${@:2}"
+  versions=$(sed -n 's/^-- \(Kokkos [0-9.]*, Kokkos Kernels [0-9.]*\)$/\1/p' "$1/configure.log")
+  say "Building with $versions"
+  status=0
+  cmake --build "$1" --parallel "$(jobs)" -- -k 0 >"$1/build.log" 2>&1 ||
+    { status=1 && grep -E '^FAILED|error:' "$1/build.log" >&2; }
 }
 
 # have_package NAME PROBE: the probe is a command, a path, a Python module or a
@@ -216,11 +235,12 @@ announced() {
   fi
 }
 
-# check_prefix DIRS BACKEND: Kokkos and Kokkos Kernels are installed there, with the
-# backend as the default one.
-check_prefix() {
-  local probe=$root/build/check_prefix
+# find_installed BACKEND CMAKE_OPTION...: prints the folders of an installed Kokkos and Kokkos
+# Kernels, with that backend as the default one; ends where there are none.
+find_installed() {
+  local probe=$root/build/find_installed
   rm -rf "$probe"
   quietly "$probe.log" cmake -S "$root/cmake/find_installed" -B "$probe" -G Ninja \
-    -DCMAKE_PREFIX_PATH="$1" -Dbackend="$2" -Dresult="$probe/installed.txt"
+    -Dbackend="$1" -Dresult="$probe/installed.txt" "${@:2}"
+  cat "$probe/installed.txt"
 }

@@ -42,6 +42,14 @@ def read_tables(paths, columns=(), program=""):
     return rows
 
 
+def check_one_kind(rows):
+    """Times of several kinds say nothing side by side."""
+    for column, what in (("scalar", "scalars"), ("rhs", "numbers of right-hand sides"),
+                         ("accuracy", "accuracies")):
+        if len({row.get(column) for row in rows}) > 1:
+            raise UserError("the tables mix " + what)
+
+
 def number(row, column):
     """Not a number where there is none."""
     try:

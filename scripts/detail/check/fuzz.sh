@@ -12,15 +12,14 @@
 #   --kokkos-source DIR, --kokkos-kernels-source DIR
 #                                 as for scripts/build
 
-known="${fuzz_drivers[*]}"
 parse_options minutes=1 seed-from= backend= arch= debug kokkos-source= kokkos-kernels-source= \
   -- "$@"
 seed=$seed_from what=("${words[@]}")
 given backend arch debug kokkos-source kokkos-kernels-source
 for one in "${what[@]}"; do
-  [[ " $known " == *" $one "* ]] || die "$one: one of $known is wanted"
+  one_of WHAT "$one" "${fuzz_drivers[@]}"
 done
-[ ${#what[@]} -gt 0 ] || read -ra what <<<"$known"
+[ ${#what[@]} -gt 0 ] || what=("${fuzz_drivers[@]}")
 seconds=$(awk -v m="$minutes" 'BEGIN { if (m ~ /^[0-9.]+$/ && m > 0) print m * 60 }')
 [ -n "$seconds" ] || die "--minutes $minutes: a positive number is wanted"
 [ -n "$seed" ] || seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')

@@ -31,11 +31,6 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..")
 LIST = os.path.join(ROOT, "unit_test", "mutations", "mutations.toml")
 
 
-def read_faults():
-    with open(LIST, "rb") as file:
-        return tomllib.load(file)["mutation"]
-
-
 def problems_of(fault):
     """What keeps a fault from being put in."""
     path = os.path.join(ROOT, fault["file"])
@@ -87,7 +82,8 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
 
-    faults = [f for f in read_faults() if options.only in f["name"]]
+    with open(LIST, "rb") as file:
+        faults = [f for f in tomllib.load(file)["mutation"] if options.only in f["name"]]
     names = [f["name"] for f in faults]
     bad = [(name, "has that name twice") for name in set(names) if names.count(name) > 1]
     bad += [(f["name"], problem) for f in faults if (problem := problems_of(f))]

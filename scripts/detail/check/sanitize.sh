@@ -20,12 +20,10 @@
 parse_options backend=openmp arch= quick seconds= seed-from=1 jobs= prefix= kokkos-source= \
   kokkos-kernels-source= -- "$@"
 no_words
-seed=$seed_from
 given arch jobs prefix kokkos-source kokkos-kernels-source
-build_options=("${given[@]}")
 [ -n "$seconds" ] || seconds=$([ -n "$quick" ] && echo 10 || echo 60)
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || die "--seconds $seconds: a positive number is wanted"
-[[ $seed =~ ^[0-9]+$ ]] || die "--seed-from $seed: a number is wanted"
+[[ $seed_from =~ ^[0-9]+$ ]] || die "--seed-from $seed_from: a number is wanted"
 
 # A backend's tools are a file, which uses the variables above: it sets `ran` to what has
 # run, and the array `failed`.

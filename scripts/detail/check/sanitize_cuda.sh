@@ -4,14 +4,14 @@
 # under each tool of compute-sanitizer, after a program with planted faults has
 # shown that the tool finds them. With --quick memcheck and racecheck alone.
 
-find_nvcc || die "--backend cuda needs the CUDA toolkit"
+need_nvcc
 command -v compute-sanitizer >/dev/null || die "compute-sanitizer is not on the PATH"
 tools=(memcheck racecheck synccheck initcheck)
 [ -z "$quick" ] || tools=(memcheck racecheck)
 # Cases take seconds under a tool: each algorithm gets its own share of the time.
 algorithms=(substitution level_sets subgraphs sync_free blocks tiles)
 
-build=$("$root/scripts/build" --backend cuda --sanitize "${build_options[@]}" \
+build=$("$root/scripts/build" --backend cuda --sanitize "${given[@]}" \
   strata_cuda_faults "${fuzz_drivers[@]/#/strata_fuzz_}")
 logs=$build/sanitizer_reports
 rm -rf "$logs"
@@ -31,9 +31,9 @@ runs=0 failed=()
 fuzz() {
   local tool=$1 log=$2 driver=$3
   shift 3
-  say "$tool, $log, $seconds s of seeds from $seed"
+  say "$tool, $log, $seconds s of seeds from $seed_from"
   judge "$tool" "$log" "$build/unit_test/fuzz/strata_fuzz_$driver" --backend Cuda \
-    --seed-from "$seed" --seconds "$seconds" --case-seconds 0 "$@" ||
+    --seed-from "$seed_from" --seconds "$seconds" --case-seconds 0 "$@" ||
     failed+=("$tool, $log: see $logs")
   runs=$((runs + 1))
 }

@@ -13,7 +13,7 @@ if [ -n "$quick" ]; then
   targets=(strata_sanitizer_faults "${fuzz_drivers[@]/#/strata_fuzz_}" "${quick_tests[@]/#/Strata_}")
   choice=(-R "^Strata_(sanitizer_finds_.*|$(IFS='|' && echo "${quick_tests[*]}"))\$")
 fi
-build=$("$root/scripts/build" --backend "$backend" --sanitize "${build_options[@]}" "${targets[@]}")
+build=$("$root/scripts/build" --backend "$backend" --sanitize "${given[@]}" "${targets[@]}")
 
 # A test that passes may have had a report in its output, and a program that another
 # one starts may have written some. AddressSanitizer writes its own to files;
@@ -29,12 +29,13 @@ export OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
 say "Testing"
 failed=()
 ctest "${choice[@]}" --no-tests=error --output-on-failure >&2 || failed+=("tests")
-programs=$(grep -cE '^[0-9]+/[0-9]+ Testing: ' Testing/Temporary/LastTest.log) seeds=0
+logs=(Testing/Temporary/LastTest.log) seeds=0
+programs=$(grep -cE '^[0-9]+/[0-9]+ Testing: ' "${logs[@]}")
 
 for driver in "${fuzz_drivers[@]}"; do
-  say "strata_fuzz_$driver, $seconds s of seeds from $seed"
-  log=$build/fuzz_$driver.log
-  "unit_test/fuzz/strata_fuzz_$driver" --seed-from "$seed" --seconds "$seconds" 2>&1 |
+  say "strata_fuzz_$driver, $seconds s of seeds from $seed_from"
+  log=fuzz_$driver.log logs+=("fuzz_$driver.log")
+  "unit_test/fuzz/strata_fuzz_$driver" --seed-from "$seed_from" --seconds "$seconds" 2>&1 |
     tee "$log" >&2 || failed+=("strata_fuzz_$driver")
   programs=$((programs + 1))
   # Seeds of scalars that are not compiled are left out.
@@ -44,14 +45,11 @@ for driver in "${fuzz_drivers[@]}"; do
 done
 
 # Faults on purpose are reported on purpose.
-awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+awk 'FNR == 1 { test = FILENAME }
+  /^[0-9]+\/[0-9]+ Testing: / { test = $3 }
   test !~ /^Strata_sanitizer_finds_/ && /runtime error: |ERROR: [A-Za-z]+Sanitizer/ {
     print test ": " $0
-  }' Testing/Temporary/LastTest.log >"$reports/outputs"
-for driver in "${fuzz_drivers[@]}"; do
-  grep -E 'runtime error: |ERROR: [A-Za-z]+Sanitizer' "fuzz_$driver.log" |
-    sed "s/^/strata_fuzz_$driver: /" >>"$reports/outputs" || true
-done
+  }' "${logs[@]}" >"$reports/outputs"
 mapfile -t found < <(find "$reports" -type f -size +0)
 if [ ${#found[@]} -gt 0 ]; then
   head -n 60 "${found[@]}" >&2

@@ -135,20 +135,6 @@ def claims(run, page, by_share, slower, by_rhs):
         if values:
             rows.append(("Figures 7 and 10: %s, many right-hand sides" % what, "above 1",
                          *many(values, PROGRAM)))
-    notes = []
-    for name, title in programs:
-        lost = []
-        for share in SHARES:
-            of = ratios(by_share[share], "dgbsv", name)
-            at = [text_of(n) for n, r in of.items() if r < 1]
-            if at:
-                lost.append("with a bandwidth of %d %% at %s" % (
-                    share, "every N" if len(at) == len(of)
-                    else "N = " + " and ".join(at)))
-        if lost:
-            notes.append("For one right-hand side dgbsv is faster than %s %s." % (
-                title, ", and ".join(lost)))
-    page.notes("notes", notes)
     page.beside(rows)
 
 

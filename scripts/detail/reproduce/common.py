@@ -15,7 +15,7 @@ stands for what the module puts there. scripts/reproduce lists the modules.
 `run` (class Run, in measure.py) measures:
   run.quick         small sizes: half a minute for each document, on two cores
   run.on_gpu        whether the backend is CUDA
-  run.matrices      the folder of --matrices, or None
+  run.files         {name: file} of the Matrix Market files in the folder of --matrices
   run.rows("spmv", "products", systems=["poisson:32"], vectors=(1, 5), once=True)
                     runs strata_perf_spmv --gallery poisson:32 --vectors 1,5 --once,
                     keeps its table as tables/products.csv beside the page and returns
@@ -26,8 +26,8 @@ stands for what the module puts there. scripts/reproduce lists the modules.
                     `run` itself where the backend is a host's
 
 `page` (class Page, in page.py) puts these into the text:
-  page.put(size=1000), page.notes("notes", ["..."]), page.items("differs", ["..."])
-                    a word; what is to be seen at once; items of a list
+  page.put(size=1000), page.items("differs", ["..."])
+                    a word; items of a list
   page.table("figure_6", ["n", "ours"], [[32, 1.5], ...])
                     numbers are printed with three digits, None as a dash
   page.columns("figure_6", "n", [32, 64], [("ours", {32: 1.5}), ...])
@@ -39,7 +39,6 @@ stands for what the module puts there. scripts/reproduce lists the modules.
 
 Device, date, commit, versions, commands and what was left out come by themselves.
 """
-import datetime
 import math
 import os
 import subprocess
@@ -48,7 +47,6 @@ import sys
 from tables import UserError
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-BACKENDS = ("serial", "openmp", "cuda")
 
 
 class WrongAnswer(Exception):
@@ -80,10 +78,6 @@ def commit_of_sources(given=""):
                         "have it")
     changed = _git("status", "--porcelain", "--untracked-files=all")
     return _git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc)
 
 
 def text_of(value, digits=3):

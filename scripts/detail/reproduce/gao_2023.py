@@ -167,25 +167,10 @@ def claims(run, page, found, solved):
 
     taken = by_size(solved["float"], lambda row: int(row["iterations"]))
 
-    def first_stop(algorithm):
-        return min((size for size, count in taken.get(algorithm, {}).items()
-                    if count >= MOST_ITERATIONS), default=None)
-
     def stops(algorithm):
-        at = first_stop(algorithm)
-        return "none up to %d" % n if at is None else str(at)
+        at = [size for size, count in taken[algorithm].items() if count >= MOST_ITERATIONS]
+        return str(min(at)) if at else "none up to %d" % n
 
-    ours = first_stop("strata_columns")
-    at = [size for size in dict.fromkeys((ours, n))
-          if size in taken.get("kokkos_kernels", {})]
-    restarts = ours is not None and first_stop("kokkos_kernels") is None and at
-    page.notes("notes", [
-        "Of the numbers below, the N from which float takes %d iterations is near the "
-        "report's only because Strata restarts: at the end of a solve it computes the "
-        "residual anew, and goes on where it is too large. Conjugate gradients without "
-        "restarts, those of Kokkos Kernels' calls, take %s." % (
-            MOST_ITERATIONS, " and ".join("%d iterations at N = %d" % (
-                taken["kokkos_kernels"][size], size) for size in at))] * bool(restarts))
     page.beside([
         ("best bandwidth of the device, GB/s", "about %d" % T4_COPY, max(points(
             found, "crs", "double", "copy_gbytes_per_second").values(), default=None),

@@ -60,9 +60,9 @@ def cache_of(folder):
 class Build:
     """The programs of one backend, built once and only when asked for."""
 
-    def __init__(self, backend, targets, arch="", folder="", cublas=False):
-        self.backend, self.targets, self.arch = backend, targets, arch
-        self.cublas = cublas
+    def __init__(self, backend, targets, folder="", flags=()):
+        """@param flags of scripts/build"""
+        self.backend, self.targets, self.flags = backend, targets, flags
         if folder:
             self.folder = folder
 
@@ -74,12 +74,8 @@ class Build:
         scalars = ["float", "double"] + [s for s in ("complex_float", "complex_double")
                                          if s in have]
         command = [os.path.join(ROOT, "scripts", "build"), "--backend", self.backend,
-                   "--plots", "--scalars", ";".join(scalars)]
-        if self.arch:
-            command += ["--arch", self.arch]
-        command += ["--cublas"] * self.cublas
-        done = subprocess.run([*command, *self.targets], check=False,
-                              stdout=subprocess.PIPE, text=True)
+                   "--plots", "--scalars", ";".join(scalars), *self.flags, *self.targets]
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise UserError("scripts/build --backend %s ended with exit code %d" %
                             (self.backend, done.returncode))
@@ -92,16 +88,10 @@ class Build:
                             "leave --build out" % (path, name))
         return path
 
-    def cache(self, variable):
-        """A variable of CMake's cache; empty where there is none."""
-        return cache_of(self.folder).get(variable, "")
 
-
-def environment():
-    """Of programs on hosts: threads may change their cores, and those that wait
-    leave the cores to others, unless the user says otherwise."""
-    return {"OMP_PROC_BIND": "false", "OMP_WAIT_POLICY": "passive",
-            **os.environ}
+# Of programs on hosts: threads may change their cores, and those that wait leave the cores
+# to others, unless the user says otherwise.
+ENVIRONMENT = {"OMP_PROC_BIND": "false", "OMP_WAIT_POLICY": "passive", **os.environ}
 
 
 def words_of(flags):
@@ -128,6 +118,9 @@ class Run:
         """@param options of scripts/reproduce"""
         self.build, self.page, self.host_build = build, page, host_build
         self.quick, self.matrices = options.quick, options.matrices
+        self.files = {} if not self.matrices else {
+            name.removesuffix(".gz").removesuffix(".mtx"): os.path.join(self.matrices, name)
+            for name in sorted(os.listdir(self.matrices)) if name.endswith((".mtx", ".mtx.gz"))}
         self.on_gpu = build.backend == "cuda"
 
     def host(self):
@@ -153,11 +146,11 @@ class Run:
                    "--benchmark_out=" + base + ".json", "--benchmark_out_format=json"]
         shown = shlex.join(["strata_perf_" + program, *map(self._shown, words), least,
                             "--table", "tables/%s.csv" % table])
-        self.page.add_command(shown)
+        self.page.commands.append(shown)
         say("%s: %s" % (self.page.name, shown))
         context, failed = self._measure(base, command)
-        self.page.add_context(self.build, context)
-        kept = right_rows(program, read_csv(base + ".csv"), self.page.add_warning)
+        self.page.machines.setdefault(self.build.backend, (self.build, context))
+        kept = right_rows(program, read_csv(base + ".csv"), self.page.warnings.append)
         if failed:  # one of ours, which has no row
             raise WrongAnswer("%s: one of ours failed; its output: %s.log" % (shown, base))
         return kept
@@ -170,7 +163,7 @@ class Run:
             os.remove(path)
         with open(base + ".log", "w", encoding="utf-8") as log:
             code = subprocess.run(command, check=False, stdout=log,
-                                  stderr=subprocess.STDOUT, env=environment()).returncode
+                                  stderr=subprocess.STDOUT, env=ENVIRONMENT).returncode
         # Matrices that a program could not use, such as one whose solution is not finite in
         # single precision, are left out.
         if not os.path.exists(path) or code not in (0, 2) and not (

@@ -25,20 +25,6 @@ THESIS = {row["matrix"]: row for row in read_csv(os.path.join(
 SAME_PATTERN = {"diagonal:46772": "bcsstm39"}
 
 
-HEADER = ["matrix", "rows", "levels", "vectors", "analysis, us", "solve, us",
-          "total, ms", "peer", "its total, ms", "it over ours",
-          "one thread, ms", "thesis, ms", "its cuSPARSE, ms", "thesis over ours"]
-
-
-def find_matrices(folder):
-    """({name: file} of THESIS that are in `folder` as name.mtx or name.mtx.gz,
-    [names of the others])"""
-    paths = [(name, os.path.join(folder or "", name + ending))
-             for name in THESIS for ending in (".mtx.gz", ".mtx")]
-    found = {name: path for name, path in paths if folder and os.path.isfile(path)}
-    return found, [name for name in THESIS if name not in found]
-
-
 def name_in_thesis(matrix):
     return SAME_PATTERN.get(matrix, matrix)
 
@@ -75,7 +61,7 @@ def compare(results):
 
 
 def totals(results):
-    """Rows under HEADER."""
+    """Rows of section 4.4.2."""
     for name, vectors, ours, peer, serial in compare(results):
         if not ours:
             continue
@@ -91,7 +77,8 @@ def totals(results):
 
 def sources(run):
     """(files and names of matrices, {name: file}, names that are missing)"""
-    found, missing = find_matrices(run.matrices)
+    found = {name: run.files[name] for name in THESIS if name in run.files}
+    missing = [name for name in THESIS if name not in found]
     if run.quick:  # so that there is something if no matrix of the thesis is at hand
         made = ["grid2d:60", "circuit:2000"]
     else:
@@ -143,21 +130,7 @@ def section_4_4_1(run, page, systems, found):
                rows)
     page.figure("products", [Panel("the peer's time over that of blocks", lines, x="vectors",
                                    y="ratio", unit="", levels={"": 1})])
-    page.notes("weakest", weakest(lines))
     return {name_in_thesis(name) for name, _ in by if None not in pair("multiply_1", name)}
-
-
-def weakest(lines):
-    """Remarks on the matrix whose product by blocks is slowest, beside the peer's."""
-    slower, name, vectors = max(((1 / r, name, k) for name, points in lines.items()
-                                 for k, r in points.items() if r), default=(0, "", 0))
-    worst = max(THESIS, key=lambda m: int(THESIS[m]["longest_row"]))
-    ratios = [ratio(*pair("multiply_%d" % k, worst)) for k in VECTORS]
-    return ["Products by blocks are weakest on %s with %d %s: %s times the peer's time. In a "
-            "product one thread does all of a row. The thesis says the same of its kernel: on "
-            "%s, which has the longest rows, it takes %s to %s times cuSPARSE's time." % (
-                name, vectors, "vector" if vectors == 1 else "vectors", text_of(slower),
-                worst, text_of(min(ratios)), text_of(max(ratios)))] * (slower > 1)
 
 
 def section_4_4_2(run, page, systems):
@@ -166,7 +139,10 @@ def section_4_4_2(run, page, systems):
                            algorithms=("blocks", *peers)) for k in vectors_of(run)}
     page.put(solve_peer="the faster one of cuSPARSE's SpSV and SpSM" if run.on_gpu else
              "Kokkos Kernels; `one thread` is plain substitution, which needs no analysis")
-    page.table("solves", HEADER, list(totals(results)))
+    page.table("solves", [
+        "matrix", "rows", "levels", "vectors", "analysis, us", "solve, us", "total, ms", "peer",
+        "its total, ms", "it over ours", "one thread, ms", "thesis, ms", "its cuSPARSE, ms",
+        "thesis over ours"], list(totals(results)))
     lines = {}
     for name, vectors, ours, peer, _ in compare(results):
         if ours and peer:
@@ -189,7 +165,7 @@ def section_4_4_3(page, results):
 
 def reproduce(run, page):
     systems, found, missing = sources(run)
-    page.notes("missing", [
+    page.items("missing", [
         "Matrices of the thesis that were not measured: %s. Put NAME.mtx or NAME.mtx.gz into a "
         "folder and name it with `--matrices`." % ", ".join(
             "[{0}](https://sparse.tamu.edu/{1}/{0})".format(name, THESIS[name]["group"])

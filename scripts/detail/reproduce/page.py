@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The page of a document: a text with numbers put in, and pictures and tables beside it."""
+import datetime
 import os
 import re
 import string
 import subprocess
-import textwrap
 from dataclasses import dataclass, field
 
-from common import ROOT, now, text_of
+from common import ROOT, text_of
+from measure import cache_of
 from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
                    lay_out, load_pyplot, plain_numbers, time_axis)
 from tables import UserError
 
-WIDTH = 92  # of lines of the page
 MOST_TICKS = 8  # up to which each size has its own
 COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
 MARKERS = "os^Dv*PX"
@@ -68,27 +68,24 @@ def _draw(axes, panel, colours):
                   marker=MARKERS[place % len(MARKERS)],
                   linestyle="none" if panel.dots else
                   "--" if name in panel.dashed else "-")
-    if panel.dots:
-        both = [t for points in drawn.values() for xy in points.items()
-                for t in xy]
-        axes.plot([min(both), max(both)], [min(both), max(both)],
-                  color="#555555", linewidth=1, zorder=1)
     sizes = sorted({x for points in drawn.values() for x in points})
+    values = [y for points in drawn.values() for y in points.values()] + [*panel.levels.values()]
+    if panel.dots:
+        both = min(sizes + values), max(sizes + values)
+        axes.plot(both, both, color="#555555", linewidth=1, zorder=1)
     for what, level in panel.levels.items():
         axes.axhline(level, color="#555555", linestyle=":", linewidth=1.2)
         axes.annotate(what, (0.01, level), fontsize=7.5, color="#555555",
                       xycoords=axes.get_yaxis_transform(), va="bottom")
     if panel.log_x:
         axes.set_xscale("log")
-        if panel.dots:
-            time_axis(axes.xaxis, (min(both), max(both)))
-        else:
-            plain_numbers(axes.xaxis)
+    if panel.dots:
+        time_axis(axes.xaxis, both)
+    elif panel.log_x:
+        plain_numbers(axes.xaxis)
     if len(sizes) <= MOST_TICKS and not panel.dots:
         axes.set_xticks(sizes)
         axes.set_xticks([], minor=True)
-    values = [y for points in drawn.values() for y in points.values()]
-    values += panel.levels.values()
     if panel.log_y:
         axes.set_yscale("log")
         if panel.unit == "us":
@@ -101,12 +98,6 @@ def _draw(axes, panel, colours):
     axes.set_ylabel(panel.y)
     axes.set_title(panel.title, loc="left")
     axes.legend(frameon=False, fontsize=8)
-
-
-def _filled(text, first="", others=""):
-    return textwrap.fill(" ".join(text.split()), WIDTH, initial_indent=first,
-                         subsequent_indent=others, break_long_words=False,
-                         break_on_hyphens=False)
 
 
 def _first_lines(*command):
@@ -140,10 +131,11 @@ def _rows_of_build(build, context):
     if backend == "cuda":  # of nvcc, on the PATH or in its usual place
         yield "CUDA", _found(r"release (\S+),", _first_lines("nvcc") or
                              _first_lines("/usr/local/cuda/bin/nvcc"))
-    path = build.cache("CMAKE_CXX_COMPILER")
+    cache = cache_of(build.folder)
+    path, kind, flags = (cache.get("CMAKE_" + name, "")
+                         for name in ("CXX_COMPILER", "BUILD_TYPE", "CXX_FLAGS"))
     yield "compiler", _first_lines(path).partition("\n")[0].strip() or os.path.basename(path)
-    kind = (build.cache("CMAKE_BUILD_TYPE") or "NONE").upper()
-    flags = "%s %s" % (build.cache("CMAKE_CXX_FLAGS"), build.cache("CMAKE_CXX_FLAGS_" + kind))
+    flags += " " + cache.get("CMAKE_CXX_FLAGS_" + kind.upper(), "")
     yield "flags", "`%s`" % " ".join(flags.split())
 
 
@@ -155,8 +147,10 @@ class Page:
         @param command of scripts/reproduce, as a user would repeat it"""
         self.name, self.folder, self.backend, self.quick = name, folder, backend, quick
         self._parts = {"command": command, "commit": commit,
-                       "date": now().strftime("%Y-%m-%d %H:%M UTC")}
-        self._commands, self._warnings, self._machines = [], [], {}
+                       "date": datetime.datetime.now(datetime.timezone.utc).strftime(
+                           "%Y-%m-%d %H:%M UTC")}
+        # What comes by itself: of each backend the build, and Google Benchmark's context.
+        self.commands, self.warnings, self.machines = [], [], {}
         self._load = os.getloadavg()[0]
         os.makedirs(folder, exist_ok=True)
 
@@ -165,12 +159,8 @@ class Page:
     def put(self, **texts):
         self._parts.update({name: text_of(text) for name, text in texts.items()})
 
-    def notes(self, name, texts):
-        """What is to be seen at once."""
-        self.put(**{name: "\n\n".join(_filled(text, "> ", "> ") for text in texts)})
-
     def items(self, name, texts):
-        self.put(**{name: "\n".join(_filled(text, "- ", "  ") for text in texts)})
+        self.put(**{name: "\n".join("- " + text for text in texts)})
 
     def table(self, name, header, rows, left=1, words=()):
         """The first `left` columns are words, and those at `words`; the others are
@@ -206,22 +196,6 @@ class Page:
         drawing.savefig(os.path.join(self.folder, name + ".png"), dpi=120)
         pyplot.close(drawing)
 
-    # What comes by itself.
-
-    def add_command(self, line):
-        self._commands.append(line)
-
-    def add_warning(self, text):
-        self._warnings.append(text)
-
-    def add_context(self, build, context):
-        """Of Google Benchmark's JSON, once for each backend."""
-        self._machines.setdefault(build.backend, (build, context))
-
-    def context(self, backend):
-        """What Google Benchmark says of the machine, once something was run."""
-        return self._machines[backend][1]
-
     def write(self):
         """page.md; its path."""
         folder = os.path.join(ROOT, "docs", "reproduced", self.name)
@@ -230,11 +204,11 @@ class Page:
         with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
             self.put(version=_found(r"project\(Strata VERSION ([0-9.]+)", file.read()))
         rows = [("load average before", "%.1f on %d cores" % (self._load, os.cpu_count()))]
-        rows += [row for pair in self._machines.values() for row in _rows_of_build(*pair)]
+        rows += [row for pair in self.machines.values() for row in _rows_of_build(*pair)]
         self.put(machine="\n".join("| %s | %s |" % row for row in rows),
-                 commands="\n".join("    " + line for line in self._commands))
-        self.items("left_out", dict.fromkeys(self._warnings))
-        if self._warnings:
+                 commands="\n".join("    " + line for line in self.commands))
+        self.items("left_out", dict.fromkeys(self.warnings))
+        if self.warnings:
             self.put(left_out="## Left out\n\n" + self._parts["left_out"])
         unused = set(self._parts) - set(re.findall(r"\$(\w+)", text))
         if unused:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sparse triangular solves by sub-graphs: Figures 6 to 11 and Table II of Picciau et
 al. (2017)."""
-import glob
 import math
-import os
 
-from common import ratio, text_of
+from common import ratio
 from page import Panel
 from algorithms import fastest
 from tables import geometric_mean
@@ -45,10 +43,6 @@ OF_TWO_SIZES = {
 }
 
 
-# Up to which the paper has them.
-LARGEST_SIZE, LARGEST_COUNT = 55000, 512
-
-
 def sweep(run):
     """Gallery names: components of Figures 6 to 8 by size, of Figure 9 by count."""
     if run.quick:
@@ -57,8 +51,8 @@ def sweep(run):
         sizes = (250, 500, 1000, 2000, 4000, 6000, 8000, 12000, 16000)
         counts, size = (8, 16, 32, 64), 6000
         if run.on_gpu:
-            sizes += (24000, 32000, 40000, LARGEST_SIZE)
-            counts += (128, 256, LARGEST_COUNT)
+            sizes += (24000, 32000, 40000, 55000)
+            counts += (128, 256, 512)
     return ({"block_diagonal:16x%d:0.001" % s: s for s in sizes},
             {"block_diagonal:%dx%d:0.01" % (c, size): c for c in counts}, size)
 
@@ -69,17 +63,11 @@ def peer_of(run):
 
 
 def measured_rows(run, matrices, table, algorithms=OWN, peers=True, **flags):
-    names = list(algorithms)
-    if peers:
-        # One algorithm of Kokkos Kernels, as it was the fastest in most tables.
-        names += ["cusparse_spsv"] if run.on_gpu else ["serial",
-                                                       "kokkos_kernels_tp1chain"]
+    # One algorithm of Kokkos Kernels, as it was the fastest in most tables.
+    others = ["cusparse_spsv"] if run.on_gpu else ["serial", "kokkos_kernels_tp1chain"]
+    names = [*algorithms, *others * peers]
     return run.rows("sptrsv", table, scalar="float", algorithms=names,
                     solves=10 if run.quick else 100, **flags, systems=matrices)
-
-
-def measure(*arguments, **keywords):
-    return fastest(measured_rows(*arguments, **keywords))
 
 
 def us(row, column="solve_us"):
@@ -104,10 +92,13 @@ def speedups(found, own, peer, matrices):
 
 def largest(values):
     """(where, how much) of a dictionary; nothing of an empty one."""
-    if not values:
-        return "", None
-    where = max(values, key=values.get)
-    return where, values[where]
+    return max(values.items(), key=lambda item: item[1], default=("", None))
+
+
+def gains(factors):
+    """% above 1, and of the largest factor and the least one's inverse: where, how much."""
+    return (100 * sum(f > 1 for f in factors.values()) / len(factors), *largest(factors),
+            *largest({m: 1 / f for m, f in factors.items()}))
 
 
 def slope(points):
@@ -131,8 +122,7 @@ def break_even(own, peer):
 
 
 def figures_6_to_9(run, page):
-    """Draws them. Returns what the paper claims of them, beside ours, and the largest
-    component and number of components."""
+    """Draws them. Returns what the paper claims of them, beside ours."""
     by_size, by_count, size = sweep(run)
     peer = peer_of(run)
     rows = measured_rows(run, [*by_size, *by_count], "blocks_float", compare_transfers=True)
@@ -166,7 +156,9 @@ def figures_6_to_9(run, page):
                    "1 (linear)", slope({math.log(x): math.log(t)
                                         for x, t in times.items()}), ""))
 
-    page.put(size=str(size))
+    page.put(size=str(size), **{
+        name: max(line(with_copies, "subgraphs", sizes))
+        for name, sizes in (("largest_size", by_size), ("largest_count", by_count))})
     known = [m for m in by_size if m in with_copies.get(peer, {})]
     pays = {by_size[m]: break_even(own[m], with_copies[peer][m]) for m in known}
     page.figure("figure_7", [
@@ -190,21 +182,13 @@ def figures_6_to_9(run, page):
                    "below tens of thousands", max(finite) if finite else "never",
                    "the most of the %d of %d sizes where it does" %
                    (len(finite), len(pays))))
-    return claims, *(max(line(with_copies, "subgraphs", sizes))
-                     for sizes in (by_size, by_count))
-
-
-def matrix_files(run):
-    if not run.matrices:
-        return []
-    return sorted(f for ending in ("mtx", "mtx.gz")
-                  for f in glob.glob(os.path.join(run.matrices, "*." + ending)))
+    return claims
 
 
 def figure_10(run, page):
     peer = peer_of(run)
-    matrices = [*matrix_files(run), *GALLERY[run.quick]]
-    found = measure(run, matrices, "matrices_float_transfers", transfers=True)
+    matrices = [*run.files.values(), *GALLERY[run.quick]]
+    found = fastest(measured_rows(run, matrices, "matrices_float_transfers", transfers=True))
     common = list(speedups(found, "subgraphs", peer, found["subgraphs"]))
     page.figure("figure_10", [
         Panel("above the line ours is faster",
@@ -227,9 +211,7 @@ def figure_10(run, page):
     claims = []
     for own in OWN:
         factors = speedups(found, own, peer, common)
-        where, best = largest(factors)
-        worst_at, worst = largest({m: 1 / f for m, f in factors.items()})
-        faster = 100 * sum(f > 1 for f in factors.values()) / len(factors)
+        faster, where, best, worst_at, worst = gains(factors)
         name = "%s beside %s" % (NAMES[own], NAMES[peer])
         claims += [
             ("Figure 10: faster than cuSPARSE, % of the matrices", "71", faster,
@@ -245,14 +227,13 @@ def figure_10(run, page):
 
 
 def figure_11(run, page):
-    matrices = [*matrix_files(run), *OF_TWO_SIZES[run.quick]]
+    matrices = [*run.files.values(), *OF_TWO_SIZES[run.quick]]
     sizes = {kb: (kb * 1024 // 4) - 1 for kb in (32, 48)}
     found, held = {}, {}
     for kb, rows in sizes.items():
-        got = measure(run, matrices, "local_memory_%d" % kb,
-                      algorithms=("subgraphs",), peers=False,
-                      transfers=True, max_subgraph_rows=rows)
-        found[kb] = got["subgraphs"]
+        found[kb] = fastest(measured_rows(
+            run, matrices, "local_memory_%d" % kb, algorithms=("subgraphs",), peers=False,
+            transfers=True, max_subgraph_rows=rows))["subgraphs"]
         held[kb] = max(int(r["max_subgraph_rows"]) for r in found[kb].values())
     both = [m for m in found[32] if m in found[48]]
     factors = {m: ratio(us(found[32][m]), us(found[48][m])) for m in both}
@@ -267,7 +248,7 @@ def figure_11(run, page):
                     int(found[kb][m]["subgraphs"]),
                     int(found[kb][m]["subgraph_levels"]), us(found[kb][m]))] +
                 [factors[m]] for m in both])
-    machine = page.context(run.build.backend)
+    machine = page.machines[run.build.backend][1]
     page.table("devices", ["Table II", "clock", "compute units", "elements each",
                            "local memory, kB"],
                [list(row) for row in TABLE_2] +
@@ -276,13 +257,11 @@ def figure_11(run, page):
                  None if run.on_gpu else machine["num_cpus"], None,
                  "%d and %d, by --max-subgraph-rows" %
                  tuple((held[kb] + 1) * 4 // 1024 for kb in (32, 48))]])
-    page.notes("scratch", ["A team of this device has scratch for %d rows in single precision, "
+    page.items("scratch", ["A team of this device has scratch for %d rows in single precision, "
                            "fewer than 48 kB would hold." % held[48]] *
                (held[48] < sizes[48]))
-    where, best = largest(factors)
-    other, least = largest({m: 1 / f for m, f in factors.items()})
-    return [("Figure 11: faster with 48 kB, % of the matrices", "74",
-             100 * sum(f > 1 for f in factors.values()) / len(factors),
+    faster, where, best, other, least = gains(factors)
+    return [("Figure 11: faster with 48 kB, % of the matrices", "74", faster,
              "%d matrices" % len(factors)),
             ("Figure 11: largest gain by 48 kB", "4 (fd15)", best, where),
             ("Figure 11: largest gain by 32 kB", "3 (mc2depi)", least, other)]
@@ -295,39 +274,23 @@ def future_work(run, page):
                  "circuit:170000", "random:200000x2"))
     rows = []
     for percent in ("0.1", "1"):
-        found = measure(run, matrices, "changes_%s" % percent, peers=False,
-                        changed_entries=percent)
-        for family in OWN:
-            for m, row in found[family].items():
-                new, update = (us(row, "pattern_%s_us" % what)
-                               for what in ("analysis", "update"))
-                rows.append([m, NAMES[family], percent, update, new,
-                             ratio(new, update)])
+        for row in measured_rows(run, matrices, "changes_%s" % percent, peers=False,
+                                 changed_entries=percent):
+            new, update = us(row, "pattern_analysis_us"), us(row, "pattern_update_us")
+            rows.append([row["matrix"], NAMES[row["algorithm"]], percent, update, new,
+                         ratio(new, update)])
     page.table("changes", ["matrix", "algorithm", "entries changed, %", "update_pattern",
                            "a new solver", "new over update"],
                sorted(rows, key=lambda r: r[:2]), left=2)
 
 
 def reproduce(run, page):
-    claims, largest_size, largest_count = figures_6_to_9(run, page)
-    page.put(largest_size=largest_size, largest_count=largest_count,
-             files=len(matrix_files(run)))
-    claims += figure_10(run, page)
-    claims += figure_11(run, page)
+    page.put(files=len(run.files))
+    page.beside([claim for figures in (figures_6_to_9, figure_10, figure_11)
+                 for claim in figures(run, page)])
     future_work(run, page)
-    page.beside(claims)
-    differs = []
-    if largest_size < LARGEST_SIZE or largest_count < LARGEST_COUNT:
-        differs.append("Figures 6 to 8 end at %s rows of a component, where the paper has %s; "
-                       "Figure 9 ends at %s components of %s rows, where the paper has %s of "
-                       "6,000 rows." % tuple(map(text_of, (
-                           largest_size, LARGEST_SIZE, largest_count, sweep(run)[2],
-                           LARGEST_COUNT))))
-    if run.quick:
-        differs.append("Means are of 10 right-hand sides.")
-    if not run.on_gpu:
-        differs += ["Without a GPU, the level sets of Kokkos Kernels on the same cores stand "
-                    "for cuSPARSE's, and copies are from memory to memory.",
-                    "Hosts are not what the algorithm is made for: a barrier after each slot "
-                    "is free there, and a launch costs less than on a GPU."]
-    page.items("differs", differs)
+    page.items("differs", ["Means are of 10 right-hand sides."] * run.quick + [
+        "Without a GPU, the level sets of Kokkos Kernels on the same cores stand for cuSPARSE's, "
+        "and copies are from memory to memory.",
+        "Hosts are not what the algorithm is made for: a barrier after each slot is free there, "
+        "and a launch costs less than on a GPU."] * (not run.on_gpu))

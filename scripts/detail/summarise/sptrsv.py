@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A line for each matrix: Strata's automatic choice, cuSPARSE's SpSV and the fastest of
-Kokkos Kernels' algorithms, with the parameters of its handle; and, if they were timed, the
+"""A line for each matrix: Strata's automatic choice, the fastest algorithm of cuSPARSE and
+of Kokkos Kernels, with the parameters of its handle; and, if they were timed, the
 functions in the style of Kokkos Kernels, which pack the values in each solve (drop-in) or
 not (values fixed). Then the geometric means over all matrices. Times are in microseconds;
 x: the other's time over Strata's. Answers that are not right do not count."""
-import math
-
-from algorithms import check_one_kind
-from tables import UserError, geometric_mean, known, number, print_markdown, read_tables, short
+from algorithms import fastest, solve_us as us
+from tables import UserError, check_one_kind, geometric_mean, print_markdown, read_tables, short
 
 COLUMNS = ("matrix", "algorithm", "chosen", "scalar", "rhs", "rows", "levels",
            "solve_us", "outcome")
 OURS = "automatic"
-# Columns of times: of peers the fastest of the algorithms whose names begin so.
-PEERS = {"cuSPARSE": "cusparse_spsv", "KK": "kokkos_kernels"}
+# Columns of times, by family of algorithms.
+PEERS = {"cuSPARSE": "cusparse", "KK": "kokkos_kernels"}
 DROP_INS = {"drop-in": "sptrsv_drop_in", "values fixed": "sptrsv_drop_in_fixed"}
 
 
@@ -21,53 +19,38 @@ def add_options(parser):
     parser.add_argument("tables", nargs="+", metavar="TABLE.csv")
 
 
-def us(row):
-    return number(row, "solve_us") if row else math.nan
-
-
 def handle_of(row):
     """Kokkos Kernels' algorithm and parameters."""
-    if not row:
-        return "-"
-    name = row["algorithm"][len(PEERS["KK"]) + 1:]
-    return " ".join(filter(None, (name, row.get("parameters", ""))))
-
-
-def lines_of(right):
-    for matrix in dict.fromkeys(row["matrix"] for row in right):
-        here = [row for row in right if row["matrix"] == matrix]
-        line = {title: min((row for row in here if row["algorithm"] == name or
-                            title in PEERS and row["algorithm"].startswith(name)),
-                           key=us, default=None)
-                for title, name in {"ours": OURS, **PEERS, **DROP_INS}.items()}
-        if line["ours"]:
-            yield line
+    name = row.get("algorithm", "")[len(PEERS["KK"]) + 1:]
+    return " ".join(filter(None, (name, row.get("parameters", "")))) or "-"
 
 
 def summarise(options):
     rows = read_tables(options.tables, COLUMNS, "strata_perf_sptrsv")
-    check_one_kind([(row["rhs"], row["scalar"]) for row in rows], "the table")
-    lines = list(lines_of([row for row in rows if row["outcome"] == "right"]))
-    if not lines:
+    check_one_kind(rows)
+    of_family = fastest(rows)
+    ours = of_family.get(OURS)
+    if not ours:
         raise UserError("the tables have no right answer of '%s'" % OURS)
-    header, others = ["matrix", "rows", "level sets", "chosen", "Strata"], []
-    for title in (*PEERS, *DROP_INS):
-        if any(line[title] for line in lines):
-            others.append(title)
-            header += [title] + (["KK with", "x KK"] if title == "KK" else
-                                 ["x " + title] if title in PEERS else [])
+    others = {title: of_family[family] for title, family in {**PEERS, **DROP_INS}.items()
+              if not ours.keys().isdisjoint(of_family.get(family, {}))}
+    header = ["matrix", "rows", "level sets", "chosen", "Strata"]
+    for title in others:
+        header += [title] + ["KK with"] * (title == "KK") + ["x " + title] * (title in PEERS)
     table = []
-    for line in lines:
-        ours = line["ours"]
-        cells = [ours["matrix"], ours["rows"], ours["levels"], ours["chosen"], us(ours)]
-        for title in others:
-            cells += [us(line[title])] + [handle_of(line[title])] * (title == "KK")
-            cells += [us(line[title]) / us(ours)] * (title in PEERS)
+    for matrix, own in ours.items():
+        cells = [matrix, own["rows"], own["levels"], own["chosen"], us(own)]
+        for title, found in others.items():
+            row = found.get(matrix, {})
+            cells += [us(row)] + [handle_of(row)] * (title == "KK")
+            cells += [us(row) / us(own)] * (title in PEERS)
         table.append(cells)
     print_markdown(header, table)
     for first, other in [(title, "ours") for title in PEERS] + \
                         [("KK", title) for title in DROP_INS]:
-        ratios = known([us(line[first]) / us(line[other]) for line in lines])
+        below = ours if other == "ours" else others.get(other, {})
+        ratios = [us(row) / us(below[matrix]) for matrix, row in others.get(first, {}).items()
+                  if matrix in ours and matrix in below]
         if ratios:
             print("%s's time over %s: %s in the geometric mean of %d matrices, least %s" %
                   (first, "Strata's" if other == "ours" else "that of " + other,

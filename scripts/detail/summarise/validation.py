@@ -10,9 +10,11 @@
 The n % quantile is the smallest value that n % of the systems do not exceed. Means are
 geometric. Systems without a right answer are named and do not count; the exit status is
 then 1."""
+import functools
 import math
 
-from tables import UserError, geometric_mean, known, number, print_markdown, read_tables
+from tables import (UserError, check_one_kind, geometric_mean, known, number, print_markdown,
+                    read_tables)
 
 COLUMNS = ("family", "system", "scalar", "rows", "chosen", "solve_us", "cusparse_us",
            "floor_us", "outcome")
@@ -30,9 +32,6 @@ class System:
     def __init__(self, row):
         self.row = row
         self.name, self.chosen = row["system"], row["chosen"]
-        # Older tables have no such column.
-        self.accuracy = row.get("accuracy", "rowwise")
-        self.columns = row.get("rhs", "1")
         self.timings = {key[:-len("_timing")]: timing for key, timing in row.items()
                         if key.endswith("_timing")}
         times = {name: self.number(name + "_us") for name, timing in self.timings.items()
@@ -62,20 +61,14 @@ def add_options(parser):
 
 
 def read(options):
-    systems = [System(row) for row in read_tables(options.tables, COLUMNS,
-                                                  "strata_perf_validation")]
+    rows = read_tables(options.tables, COLUMNS, "strata_perf_validation")
     names = set()
-    for system in systems:
-        name = system.name, system.columns
-        if name in names and not options.repeats:
-            raise UserError("'%s' is in the tables twice" % system.name)
-        names.add(name)
-    for what, kinds in (("scalars", {s.row["scalar"] for s in systems}),
-                        ("numbers of right-hand sides", {s.columns for s in systems}),
-                        ("accuracies", {s.accuracy for s in systems})):
-        if len(kinds) > 1:
-            raise UserError("the tables are of several %s" % what)
-    return systems
+    for row in rows:
+        if row["system"] in names and not options.repeats:
+            raise UserError("'%s' is in the tables twice" % row["system"])
+        names.add(row["system"])
+    check_one_kind(rows)
+    return [System(row) for row in rows]
 
 
 def quantile(values, percent):
@@ -83,17 +76,13 @@ def quantile(values, percent):
     return values[max(0, math.ceil(percent / 100 * len(values)) - 1)] if values else math.nan
 
 
-def largest(values):
-    return quantile(values, 100)
+largest = functools.partial(quantile, percent=100)
+least = functools.partial(quantile, percent=0)
 
 
-def least(values):
-    return quantile(values, 0)
-
-
-def small_regrets(systems):
+def small_regrets(regrets):
     """Per cent."""
-    return "%.1f %%" % (100 * sum(s.regret <= REGRET_LIMIT for s in systems) / len(systems))
+    return "%.1f %%" % (100 * sum(r <= REGRET_LIMIT for r in regrets) / len(regrets))
 
 
 def print_distribution(systems):
@@ -105,20 +94,28 @@ def print_distribution(systems):
         rows.append([name, len(values), geometric_mean(values),
                      *(quantile(values, q) for q in (0, *QUANTILES))])
     print_markdown(["", "systems", "mean", "least"] + ["%d %%" % q for q in QUANTILES], rows)
-    print("Regret at most %.2f: %s of the systems.\n" % (REGRET_LIMIT, small_regrets(systems)))
+    print("Regret at most %.2f: %s of the systems.\n" % (
+        REGRET_LIMIT, small_regrets([s.regret for s in systems])))
+
+
+def print_groups(title, groups, *columns):
+    """A row for each group of systems. Columns: a title, a measure and what sums it up."""
+    print_markdown([title, "systems", *(name for name, _, _ in columns)], [
+        [group, len(some), *(summed([getattr(s, measure) for s in some])
+                             for _, measure, summed in columns)]
+        for group, some in groups.items()])
 
 
 def print_sizes(systems):
-    rows = []
+    groups = {}
     for first, end in SIZES:
-        some = [s for s in systems if first <= s.number("rows") < end]
-        speedups = known(s.speedup for s in some)
         limits = ["from {:,}".format(first)] * (first > 0) + \
                  ["below {:,}".format(end)] * (end < math.inf)
-        rows.append([" ".join(limits) or "all", len(speedups), geometric_mean(speedups),
-                     least(speedups), largest(speedups),
-                     geometric_mean(s.analysis for s in some)])
-    print_markdown(["rows", "systems", "speedup", "least", "largest", "analysis"], rows)
+        groups[" ".join(limits) or "all"] = [
+            s for s in systems if first <= s.number("rows") < end and not math.isnan(s.speedup)]
+    print_groups("rows", groups, ("speedup", "speedup", geometric_mean),
+                 ("least", "speedup", least), ("largest", "speedup", largest),
+                 ("analysis", "analysis", geometric_mean))
 
 
 def print_families(systems):
@@ -127,21 +124,16 @@ def print_families(systems):
         groups.setdefault(system.row["family"], []).append(system)
     groups["all"] = systems
     # Wide systems: level sets are not their floor.
-    groups["bytes bind"] = [s for s in systems if s.over("bytes_us", "floor_us") >= 1]
-    rows = []
-    for family, some in groups.items():
-        if not some:
-            continue
-        regrets, analyses, speedups, floors = (
-            [getattr(s, measure) for s in some]
-            for measure in ("regret", "analysis", "speedup", "floor"))
-        rows.append([family, len(some), quantile(regrets, 50), quantile(regrets, 98),
-                     largest(regrets), small_regrets(some),
-                     geometric_mean(analyses), largest(analyses), geometric_mean(speedups),
-                     least(speedups), geometric_mean(floors), largest(floors)])
-    print_markdown(["family", "systems", "regret 50 %", "98 %", "100 %",
-                    "at most %.2f" % REGRET_LIMIT, "analysis", "worst", "speedup", "least",
-                    "floor", "worst"], rows)
+    bound = [s for s in systems if s.over("bytes_us", "floor_us") >= 1]
+    if bound:
+        groups["bytes bind"] = bound
+    print_groups("family", groups, *(
+        ("regret 50 %", "regret", functools.partial(quantile, percent=50)),
+        ("98 %", "regret", functools.partial(quantile, percent=98)),
+        ("100 %", "regret", largest), ("at most %.2f" % REGRET_LIMIT, "regret", small_regrets),
+        ("analysis", "analysis", geometric_mean), ("worst", "analysis", largest),
+        ("speedup", "speedup", geometric_mean), ("least", "speedup", least),
+        ("floor", "floor", geometric_mean), ("worst", "floor", largest)))
 
 
 def print_worst(systems, title, measure, columns, smallest=False):
@@ -160,11 +152,12 @@ def print_worst(systems, title, measure, columns, smallest=False):
 def summarise(options):
     everything = read(options)
     systems = [s for s in everything if s.row["outcome"] == "right"]
-    print("%d systems in %d families, %s\n" %
-          (len(everything), len({s.row["family"] for s in everything}),
-           everything[0].row["scalar"] +
-           ("" if everything[0].accuracy == "rowwise" else
-            ", accuracy = " + everything[0].accuracy)))
+    first = everything[0].row
+    # Older tables have no such column.
+    accuracy = first.get("accuracy", "rowwise")
+    print("%d systems in %d families, %s\n" % (
+        len(everything), len({s.row["family"] for s in everything}),
+        first["scalar"] + ", accuracy = %s" % accuracy * (accuracy != "rowwise")))
     bad = ["%s: %s %s" % (s.name, s.row["outcome"], s.row["message"])
            for s in everything if s not in systems]
     bad += ["%s: %s %s" % (s.name, name, timing) for s in systems

@@ -23,16 +23,10 @@ prefix=$("$root/scripts/get_dependencies" --backend hip "${given[@]}" \
 build=$root/build/hip-$arch tests=ON spaces="Serial;HIP"
 [ -z "$examples" ] || tests=OFF spaces=HIP
 choose_compiler "" hip
-quietly "$build/configure.log" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_BUILD_TYPE=Release -DStrata_SPACES="$spaces" -DStrata_SCALARS="$scalars" \
-  -DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_TESTS=$tests "${compiler_option[@]}"
-say "Compiling with hipcc for $arch"
-status=0
-cmake --build "$build" --parallel "$(jobs)" -- -k 0 >"$build/build.log" 2>&1 ||
-  { status=1 && grep -E '^FAILED|error:' "$build/build.log" >&2; }
+build_all "$build" -DCMAKE_PREFIX_PATH="$prefix" -DStrata_SPACES="$spaces" \
+  -DStrata_SCALARS="$scalars" -DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_TESTS=$tests
 folders=("$build/examples")
 [ -n "$examples" ] || folders+=("$build/unit_test")
 programs=$(find "${folders[@]}" -type f -executable -iname 'strata_*' | wc -l)
-echo "$(sed -n 's/^-- \(Kokkos [0-9.]*, Kokkos Kernels [0-9.]*\)$/\1/p' "$build/configure.log")," \
-  "hipcc for $arch: $programs programs linked, none run, $(date +%F)"
+echo "$versions, hipcc for $arch: $programs programs linked, none run, $(date +%F)"
 exit "$status"

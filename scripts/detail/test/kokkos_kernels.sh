@@ -31,23 +31,17 @@ source=$kokkos_kernels_source library_build=$build
 given backend arch
 check_backend "$backend"
 [ -n "$source" ] || die "--kokkos-kernels-source is missing; see --help"
-# find_test KERNEL: the source of a kernel's test. Release 4 and later have the first,
-# release 3 has the second.
-find_test() {
-  local file
-  for file in "sparse/unit_test/Test_Sparse_$1.hpp" "unit_test/sparse/Test_Sparse_$1.hpp"; do
-    if [ -f "$source/$file" ]; then
-      realpath "$source/$file"
-      return
-    fi
-  done
-  die "$source has no Test_Sparse_$1.hpp in its folders of unit tests"
-}
 kernels=(sptrsv spiluk)
-for kernel in "${kernels[@]}"; do
-  test_source=$(find_test "$kernel")
+# Release 4 and later have the first of these folders, release 3 has the second.
+for tests in "$source"/{sparse/unit_test,unit_test/sparse}; do
+  [ ! -d "$tests" ] || break
 done
-fixtures=${test_source%/*}
+tests=$(realpath -m "$tests")
+fixtures=$tests
+for kernel in "${kernels[@]}"; do
+  [ -f "$tests/Test_Sparse_$kernel.hpp" ] ||
+    die "$source has no Test_Sparse_$kernel.hpp in its folders of unit tests"
+done
 # Helpers that all tests of a release share.
 for file in "$source"/{test_common,unit_test}/KokkosKernels_TestUtils.hpp; do
   [ ! -f "$file" ] || fixtures+=";$(realpath "${file%/*}")"
@@ -69,7 +63,7 @@ mkdir -p "$folder/edited"
 # begin KERNEL: its test is what is edited next.
 begin() {
   kernel=$1
-  test_source=$(find_test "$kernel")
+  test_source=$tests/Test_Sparse_$kernel.hpp
   edited=$folder/edited/edited_$kernel.hpp
   cp "$test_source" "$edited.new"
 }
@@ -172,13 +166,11 @@ if [ -n "$library_build" ]; then
   quietly "$folder/library.log" cmake --install "$library_build" --prefix "$library"
 fi
 # Systems this small need no optimised code, which takes twice as long to make.
-quietly "$folder/configure.log" cmake -S "$root/cmake/test_kokkos_kernels" -B "$folder/build" \
-  -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
+compile "$folder/build.log" "$folder/build" "$root/cmake/test_kokkos_kernels" \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
   -Dversion="$version" -Dedited="$folder/edited" -Dfixtures="$fixtures" \
   -Dscalars="double;float;kokkos_complex_double;kokkos_complex_float" -Dlibrary="$library" \
-  -DCMAKE_PREFIX_PATH="$prefix" "${compiler_option[@]}"
-quietly "$folder/build.log" cmake --build "$folder/build" --parallel "$(jobs)" \
-  --target "${kernels[@]}"
+  -DCMAKE_PREFIX_PATH="$prefix"
 
 # The cases with streams want a thread for each of up to four.
 say "Running"

@@ -33,9 +33,9 @@ for path in petsc_dir prefix; do
   [ -z "${!path}" ] || printf -v "$path" %s "$(realpath -m "${!path}")"
 done
 arch=$petsc_arch
-case $backend in serial | openmp) ;; *) die "--backend $backend: serial or openmp is wanted" ;; esac
-case $scalar in real | complex) ;; *) die "--scalar $scalar: real or complex is wanted" ;; esac
-case $index in 32 | 64) ;; *) die "--index $index: 32 or 64 is wanted" ;; esac
+one_of --backend "$backend" serial openmp
+one_of --scalar "$scalar" real complex
+one_of --index "$index" 32 64
 
 # What a PETSc that is built says of itself.
 petsc_says() { sed -nE "s/^$1 = //p" "$petsc_dir/$arch/lib/petsc/conf/petscvariables"; }
@@ -94,12 +94,10 @@ build_petsc() {
     tar -xzf "$work/petsc-$version.tar.gz" -C "$work"
   fi
   arch=arch-strata-$name petsc_dir=$petsc_source
-  built=$petsc_source/$arch/lib/libpetsc.so stamp=$petsc_source/$arch/strata-stamp
-  line="recipe 1, $kokkos"
-  if ! { [ -f "$built" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$line" ]; }; then
+  local stamp=$petsc_source/$arch/strata-stamp line="recipe 1, $kokkos"
+  if [ "$(cat "$stamp" 2>/dev/null)" != "$line" ]; then
     say "Building PETSc for $name: about eight minutes of one core"
-    flags=-O2
-    openmp=()
+    local flags=-O2 openmp=()
     [ "$backend" = serial ] || openmp=(--with-openmp=1)
     (cd "$petsc_source" && unset PETSC_DIR PETSC_ARCH &&
       quietly "$logs/petsc-configure.log" /usr/bin/python3 ./configure \
@@ -123,21 +121,17 @@ if [[ $(kokkos_devices) == *CUDA* ]]; then
   choose_compiler "$kokkos" cuda
 fi
 quietly "$logs/strata-configure.log" cmake -S "$root" -B "$work/strata-$name" -G Ninja \
-  "${compiler_option[@]}" -DStrata_ENABLE_HEADER_ONLY=ON -DStrata_ENABLE_LAPACK=OFF \
-  -DCMAKE_PREFIX_PATH="$kokkos" -DCMAKE_INSTALL_PREFIX="$prefix" \
-  -DCMAKE_INSTALL_LIBDIR=lib -DStrata_ENABLE_TESTS=OFF \
-  -DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_EXAMPLES=OFF
+  "${compiler_option[@]}" -DStrata_ENABLE_HEADER_ONLY=ON -DCMAKE_PREFIX_PATH="$kokkos" \
+  -DCMAKE_INSTALL_{PREFIX="$prefix",LIBDIR=lib} \
+  -DStrata_ENABLE_{LAPACK,TESTS,PERF_TESTS,EXAMPLES}=OFF
 quietly "$logs/strata-install.log" cmake --install "$work/strata-$name"
 
 say "Building libpetscstrata for $name"
 mpi_flags=--oversubscribe
 [ "$(id -u)" -ne 0 ] || mpi_flags="--allow-run-as-root $mpi_flags"
-quietly "$logs/plugin-configure.log" cmake -S "$root/petsc" -B "$work/plugin-$name" \
-  -G Ninja "${compiler_option[@]}" -DCMAKE_PREFIX_PATH="$prefix;$kokkos" \
-  -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
-  -DPETSC_DIR="$petsc_dir" -DPETSC_ARCH="$arch" \
-  -DPetscStrata_MPIEXEC_FLAGS="$mpi_flags"
-quietly "$logs/plugin-build.log" cmake --build "$work/plugin-$name" --parallel "$(jobs)"
+compile "$logs/plugin.log" "$work/plugin-$name" "$root/petsc" \
+  -DCMAKE_PREFIX_PATH="$prefix;$kokkos" -DCMAKE_INSTALL_{PREFIX="$prefix",LIBDIR=lib} \
+  -DPETSC_DIR="$petsc_dir" -DPETSC_ARCH="$arch" -DPetscStrata_MPIEXEC_FLAGS="$mpi_flags"
 quietly "$logs/plugin-install.log" cmake --install "$work/plugin-$name"
 
 say "Testing it on 1, 2 and 4 ranks"
@@ -148,12 +142,11 @@ say "$(grep 'tests passed' "$logs/tests.log")"
 # As a user's program: by the CMake package, in C and in C++ alone, and by a line with
 # pkg-config.
 say "Building and running the example against the installation"
-quietly "$logs/example-configure.log" cmake -S "$root/petsc/examples" \
-  -B "$work/example-$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
-quietly "$logs/example-build.log" cmake --build "$work/example-$name"
-quietly "$logs/consumer-configure.log" cmake -S "$root/petsc/tests/consumer" \
-  -B "$work/consumer-$name" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
-quietly "$logs/consumer-build.log" cmake --build "$work/consumer-$name"
+compiler_option=()
+compile "$logs/example.log" "$work/example-$name" "$root/petsc/examples" \
+  -DCMAKE_PREFIX_PATH="$prefix"
+compile "$logs/consumer.log" "$work/consumer-$name" "$root/petsc/tests/consumer" \
+  -DCMAKE_PREFIX_PATH="$prefix"
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig:$petsc_dir/$arch/lib/pkgconfig quietly \
   "$logs/example-line.log" bash -c "mpicc '$root/petsc/examples/poisson.c' \
   -o '$work/example-$name/by_line' \$(pkg-config --cflags --libs petscstrata)"

@@ -23,7 +23,7 @@ work=$root/build/python
 parse_options python=python3 backend=openmp arch= scalars= optional -- "$@"
 no_words
 given backend arch
-case $backend in openmp | cuda) ;; *) die "--backend $backend: openmp or cuda is wanted" ;; esac
+one_of --backend "$backend" openmp cuda
 mkdir -p "$work"
 
 need_debian "$work/packages.log" "python3 $python" "python3-venv python:ensurepip" \
@@ -39,16 +39,13 @@ define=--config-settings=cmake.define
 options=() repair=() wheels=$work/wheel-$backend
 [ -z "$scalars" ] || options+=("$define.Strata_SCALARS=$scalars")
 if [ "$backend" = cuda ]; then
-  find_nvcc || die "CUDA needs its toolkit: no nvcc is on the PATH or in /usr/local/cuda/bin"
-  options+=("$define.CMAKE_CXX_COMPILER=$prefix/bin/nvcc_wrapper" --config-settings=wheel.build-tag=1cuda)
-  options+=("--config-settings=build-dir=$root/build/python/cuda")
+  choose_compiler "$prefix" cuda
+  options+=("${compiler_option[@]/#-D/$define.}" --config-settings=wheel.build-tag=1cuda
+    "--config-settings=build-dir=$work/cuda")
   # Stubs are made by importing the extension.
   nvidia-smi >/dev/null 2>&1 || options+=("$define.Strata_PYTHON_STUBS=OFF")
   repair=(--exclude libcuda.so.1)
 fi
-# A compiler cache has no use for precompiled headers.
-precompile=ON
-[ -z "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] || precompile=OFF
 say "Building the wheel: some minutes the first time (all of its output: $work/wheel.log)"
 rm -rf "$work/built" "$wheels"
 seconds=$SECONDS
@@ -58,7 +55,7 @@ PATH=$work/tools/bin:$PATH \
   quietly "$work/wheel.log" "$work/tools/bin/pip" wheel --disable-pip-version-check \
   --no-deps --no-build-isolation --verbose --wheel-dir "$work/built" \
   $define.CMAKE_CXX_FLAGS="$baseline" "${options[@]}" \
-  $define.Strata_ENABLE_PRECOMPILED_HEADERS=$precompile "$root/python"
+  $define.Strata_ENABLE_PRECOMPILED_HEADERS="$(precompiled_headers)" "$root/python"
 PATH=$work/tools/bin:$PATH quietly "$work/auditwheel.log" \
   auditwheel repair "${repair[@]}" --wheel-dir "$wheels" "$work"/built/*.whl
 wheel=$(compgen -G "$wheels/*.whl")

@@ -21,17 +21,13 @@ need_debian "$work/packages.log" "${wanted[@]}"
 mpi_flags=--oversubscribe
 [ "$(id -u)" -ne 0 ] || mpi_flags="--allow-run-as-root $mpi_flags"
 
-# build NAME SOURCE OPTION...
-build() {
-  say "Building $1 with Trilinos"
-  quietly "$work/$1.log" cmake -S "$2" -B "$work/$1" -G Ninja "${@:3}"
-  quietly "$work/$1.log" cmake --build "$work/$1" --parallel "$(jobs)"
-}
-build strata "$root" -DCMAKE_INSTALL_{PREFIX="$work/install",LIBDIR=lib} -DStrata_SCALARS=double \
+compiler_option=()
+say "Building Strata and the tests with Trilinos"
+compile "$work/strata.log" "$work/strata" "$root" -DCMAKE_INSTALL_{PREFIX="$work/install",LIBDIR=lib} -DStrata_SCALARS=double \
   -DStrata_SPACES=Serial -DStrata_ENABLE_{LAPACK,TESTS,PERF_TESTS,EXAMPLES,C}=OFF
 quietly "$work/install.log" cmake --install "$work/strata"
-build ifpack2strata "$root/trilinos" -DStrata_DIR="$work/install/lib/cmake/Strata" \
-  -DIfpack2Strata_MPIEXEC_FLAGS="$mpi_flags"
+compile "$work/ifpack2strata.log" "$work/ifpack2strata" "$root/trilinos" \
+  -DStrata_DIR="$work/install/lib/cmake/Strata" -DIfpack2Strata_MPIEXEC_FLAGS="$mpi_flags"
 say "Testing on 1, 2 and 4 ranks"
 cd "$work/ifpack2strata"
 quietly "$work/tests.log" ctest --output-on-failure

@@ -18,10 +18,7 @@
 parse_options backend=openmp kokkos-source= kokkos-kernels-source= prefix= unit -- "$@"
 no_words
 given backend kokkos-source kokkos-kernels-source
-case $backend in
-  serial | openmp) ;;
-  *) die "--backend $backend: serial or openmp is wanted (for CUDA: scripts/test)" ;;
-esac
+one_of --backend "$backend" serial openmp
 if [ -z "$prefix" ]; then
   [[ -n $kokkos_source && -n $kokkos_kernels_source ]] ||
     die "name --prefix, or --kokkos-source and --kokkos-kernels-source; see --help"
@@ -32,20 +29,14 @@ if [ -z "$prefix" ]; then
 fi
 
 build=$root/build/versions/$(sha256sum <<<"$prefix $backend $unit" | cut -c 1-12)
-configure=(-DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release) only=()
+configure=() only=()
 if [ -n "$unit" ]; then
-  configure+=(-DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_EXAMPLES=OFF)
+  configure=(-DStrata_ENABLE_PERF_TESTS=OFF -DStrata_ENABLE_EXAMPLES=OFF)
   only=(--label-regex '^unit$')
 fi
 choose_compiler "" "$backend"
-quietly "$build/configure.log" cmake -S "$root" -B "$build" -G Ninja \
-  "${configure[@]}" "${compiler_option[@]}"
-versions=$(sed -n 's/^-- \(Kokkos [0-9.]*, Kokkos Kernels [0-9.]*\)$/\1/p' "$build/configure.log")
-say "Building the tests with $versions"
-status=0
 # Where a test does not compile, the others are tested all the same.
-cmake --build "$build" --parallel "$(jobs)" -- -k 0 >"$build/build.log" 2>&1 ||
-  { status=1 && grep -E '^FAILED|error:' "$build/build.log" >&2; }
+build_all "$build" -DCMAKE_PREFIX_PATH="$prefix" "${configure[@]}"
 say "Testing"
 (cd "$build" && ctest "${only[@]}" --output-on-failure | tee tests.log >&2) || status=1
 echo "$versions, $backend: $(grep 'tests passed' "$build/tests.log"), $(date +%F)"

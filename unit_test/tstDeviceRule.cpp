@@ -57,11 +57,19 @@ TEST(DeviceRule, ChoosesOneOfTwoAndSaysWhy) {
 }
 
 TEST(DeviceRule, TilesAreForShorterChains) {
-  // A step of `sync_free` takes as long as 1.4 of tiles.
+  // A step of `sync_free` takes as long as 1.3 of tiles.
   const DeviceFeatures f = on_h100(22000, 22000, 1000, 4);
-  EXPECT_TRUE(takes_tiles(f, 350));
-  EXPECT_FALSE(takes_tiles(f, 351));
-  EXPECT_TRUE(takes_tiles(on_h100(22000, 22000, 1000, 1), 1400));
+  EXPECT_TRUE(takes_tiles(f, 325));
+  EXPECT_FALSE(takes_tiles(f, 326));
+  EXPECT_TRUE(takes_tiles(on_h100(22000, 22000, 1000, 1), 1300));
+  // Few steps are enough if a row has 102.4 entries or more.
+  DeviceFeatures longer = on_h100(22000, 22000, 24, 4);
+  EXPECT_FALSE(takes_tiles(longer, 27));
+  longer.longest_row = 102;
+  EXPECT_FALSE(takes_tiles(longer, 27));
+  longer.longest_row = 103;
+  EXPECT_TRUE(takes_tiles(longer, 27));
+  EXPECT_FALSE(takes_tiles(longer, 28));
   // Nobody waits.
   EXPECT_FALSE(takes_tiles(on_h100(10, 0, 1, 1)));
   EXPECT_FALSE(takes_tiles(on_h100(0, 0, 0, 1)));
@@ -89,7 +97,14 @@ TEST(DeviceRule, TilesAreCountedWhereTheyMayWin) {
   // Few steps, merged or not.
   EXPECT_EQ(counts(on_h100(1000, 2000, 4, 1)), 0);
   EXPECT_EQ(counts(on_h100(1000, 2000, 5, 1)), 1);
-  EXPECT_EQ(counts(on_h100(1000, 2000, 20, 5)), 0);
+  DeviceFeatures merged = on_h100(1000, 2000, 20, 5);
+  EXPECT_EQ(counts(merged), 0);
+  // Few level sets, if rows are long.
+  merged.longest_row = 103;
+  EXPECT_EQ(counts(merged), 1);
+  merged.levels = 4;
+  merged.merged_levels = 1;
+  EXPECT_EQ(counts(merged), 0);
   DeviceFeatures columns = on_h100(5000, 9000, 100, 1);
   columns.columns = 2;
   EXPECT_EQ(counts(columns), 0);

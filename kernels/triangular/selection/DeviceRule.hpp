@@ -19,12 +19,14 @@ namespace Detail {
 /// tables of docs/tables, prints how well the rule does on systems that it was
 /// not fitted to, and checks with --check that these are the fitted ones.
 struct DeviceRule {
-  /// For one right-hand side: steps of tiles for each step of `sync_free`.
-  static constexpr double tile_steps = 1.4;
-  /// Tiles are not made to be counted if `sync_free` has so few steps, or if
-  /// level sets have more rows and no row has so many entries, both for each
-  /// lane of a warp.
-  static constexpr double few_steps = 4, rows_of_lane = 22, long_row = 3.2;
+  /// For one right-hand side: steps of tiles for each step of `sync_free`; if
+  /// rows are long, which a team shares, steps of tiles that are few anyhow.
+  static constexpr double tile_steps = 1.3, few_tile_steps = 27;
+  /// A row is long if it has more entries for each lane of a warp. Tiles are
+  /// not made to be counted if no row is and `sync_free` has so few steps, or
+  /// level sets have more rows for each lane; or if there are so few level
+  /// sets.
+  static constexpr double long_row = 3.2, few_steps = 4, rows_of_lane = 22;
   /// For several right-hand sides, whose chains run side by side: rows of a
   /// level set times right-hand sides, for each lane of the multiprocessors; or
   /// entries of the longest row for each lane of a warp.
@@ -41,9 +43,10 @@ struct DeviceRule {
     if (!f.may_invert)
       return {Algorithm::sync_free, "tiles would have to go row by row"};
     if (f.columns == 1) {
-      if (f.steps() <= few_steps)
+      if ((has_long_row(f) ? f.levels : f.steps()) <= few_steps)
         return {Algorithm::sync_free, "few level sets: " + numbers(f)};
-      if (may_be_shorter(f)) return compare(f, count_steps());
+      if (has_long_row(f) || f.rows_of_level() <= rows_of_lane * f.lanes)
+        return compare(f, count_steps());
       return {Algorithm::sync_free,
               "level sets are wide, and rows short: " + numbers(f)};
     }
@@ -55,18 +58,18 @@ struct DeviceRule {
   }
 
  private:
-  static bool may_be_shorter(const DeviceFeatures& f) {
-    return f.rows_of_level() <= rows_of_lane * f.lanes ||
-           static_cast<double>(f.longest_row) >= long_row * f.lanes;
+  static bool has_long_row(const DeviceFeatures& f) {
+    return static_cast<double>(f.longest_row) >= long_row * f.lanes;
   }
   static RuleChoice compare(const DeviceFeatures& f, int steps) {
     char text[100];
     std::snprintf(text, sizeof(text),
-                  "a chain of %d steps for %.4g of level sets, of %d each",
-                  steps, f.steps(), f.merged_levels);
-    return {steps <= tile_steps * f.steps() ? Algorithm::tiles
-                                            : Algorithm::sync_free,
-            text};
+                  "a chain of %d steps for %.4g of level sets, of %d each%s",
+                  steps, f.steps(), f.merged_levels,
+                  has_long_row(f) ? ", and long rows" : "");
+    const bool is_short = steps <= tile_steps * f.steps() ||
+                          (has_long_row(f) && steps <= few_tile_steps);
+    return {is_short ? Algorithm::tiles : Algorithm::sync_free, text};
   }
   static std::string why_for_columns(const DeviceFeatures& f) {
     const double lanes = double(f.lanes) * f.multiprocessors;

@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_TILES_MAKE_WEIGHTS_HPP
 #define STRATA_KERNELS_TRIANGULAR_TILES_MAKE_WEIGHTS_HPP
 
+#include <core/device/NotReady.hpp>
 #include <kernels/triangular/tiles/InvertTiles.hpp>
 
 namespace Strata {

@@ -8,6 +8,7 @@
 #include <Strata_LevelPermutation.hpp>
 #include <algorithm>
 #include <analysis/orders/HostGraph.hpp>
+#include <core/interface/Enumerators.hpp>
 #include <gallery/GalleryGraphs.hpp>
 #include <numeric>
 #include <string>
@@ -35,26 +36,13 @@ inline constexpr GalleryOrder gallery_orders[] = {
     GalleryOrder::level,
     GalleryOrder::colours};
 
-inline const char* to_string(GalleryOrder order) {
-  switch (order) {
-    case GalleryOrder::natural:
-      return "natural";
-    case GalleryOrder::reverse:
-      return "reverse";
-    case GalleryOrder::random:
-      return "random";
-    case GalleryOrder::cuthill_mckee:
-      return "rcm";
-    case GalleryOrder::nested_dissection:
-      return "dissection";
-    case GalleryOrder::level:
-      return "level";
-    default:
-      return "colours";
-  }
-}
-
 namespace Detail {
+
+template <>
+struct EnumeratorNames<GalleryOrder> {
+  static constexpr const char* list[] = {
+      "natural", "reverse", "random", "rcm", "dissection", "level", "colours"};
+};
 
 /// Nested dissection: the middle level of a breadth-first search separates
 /// what is before it from what is after it, and comes last.

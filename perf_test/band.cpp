@@ -7,7 +7,6 @@
 #include <detail/Strata_PerfBand.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 
 namespace Strata {
 namespace PerfTest {
@@ -55,7 +54,7 @@ Columns<BandResult> columns() {
           {"total us", "total", &R::total_us},
           {"error", "error", error_or_reason},
           {"scalar", "", &R::scalar},
-          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"outcome", "", [](const R& r) { return to_string(r.outcome); }},
           {"message", "", &R::message}};
 }
 
@@ -66,9 +65,7 @@ int run_all(const BandPerfOptions& options, std::ostream& people) {
 #ifdef STRATA_PERF_LAPACK
   program.context.emplace_back("lapack", STRATA_PERF_LAPACK);
 #endif
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_band_runner<decltype(scalar)>(options);
-  });
+  const auto runner = BandRunners::make(options.scalar, options);
   program.iterations = 1;
   return run_program("band", std::move(program), *runner, people);
 }

@@ -8,7 +8,6 @@
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfSellFlags.hpp>
 
 namespace Strata {
@@ -59,33 +58,16 @@ Options parse(int& argc, char** argv) {
   Options options;
   options.algorithms = {"strata", "strata_jacobi", "strata_ic0",
                         "strata_ic0_natural", "kokkos_kernels"};
-  const auto known =
-      with_flags({"--sizes", "--algorithms", "--tolerance", "--max-iterations",
-                  "--solves", "--b", "--scalar", "--table"},
-                 sell_flags());
-  for (const auto& [flag, value] : take_flags(argc, argv, known)) {
-    if (take_sell_flag(flag, value, options.settings.sell) ||
-        take_common_flag(flag, value, options))
-      continue;
-    if (flag == "--sizes") {
-      options.sizes.clear();
-      for (const auto& part : list_parts(value))
-        options.sizes.push_back(whole_number(flag, part, 2, 600));
-    } else if (flag == "--algorithms") {
-      options.algorithms = chosen_names(value, cg_algorithms());
-    } else if (flag == "--solves") {
-      options.settings.solves = whole_number(flag, value, 1, 1000);
-    } else if (flag == "--b") {
-      if (value != "ones" && value != "random")
-        throw OptionError(flag, "'" + value + "' is no right-hand side",
-                          "use random or ones");
-      options.settings.ones = value == "ones";
-    } else if (flag == "--max-iterations") {
-      options.settings.max_iterations = whole_number(flag, value, 1, 100000000);
-    } else {
-      options.settings.tolerance = real_number(flag, value, 1e-300, 0.9);
-    }
-  }
+  CgSettings& settings = options.settings;
+  take_flags(
+      argc, argv,
+      {common_flags(options),
+       sell_flags(settings.sell),
+       {wholes("--sizes", options.sizes, 2, 600),
+        names("--algorithms", options.algorithms, cg_algorithms()),
+        whole("--solves", settings.solves, 1, 1000), choice("--b", settings.b),
+        whole("--max-iterations", settings.max_iterations, 1, 100000000),
+        real("--tolerance", settings.tolerance, 1e-300, 0.9)}});
   return options;
 }
 
@@ -108,7 +90,7 @@ Columns<CgPerfResult> columns() {
           {"from_device_us", "back", &R::from_device_us},
           {"total_us", "total", &R::total_us},
           {"relative_residual", "residual", error_cell},
-          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"outcome", "", [](const R& r) { return to_string(r.outcome); }},
           {"message", "", &R::message}};
 }
 
@@ -128,9 +110,7 @@ int run_all(const Options& options, std::ostream& people) {
       result.own = is_stratas(algorithm);
       program.results.push_back(result);
     }
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_cg_runner<decltype(scalar)>(options.settings);
-  });
+  const auto runner = CgRunners::make(options.scalar, options.settings);
   return run_program("cg", std::move(program), *runner, people);
 }
 

@@ -8,7 +8,6 @@
 #include <detail/Strata_PerfFactorizer.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfValidation.hpp>
 
 namespace Strata {
@@ -55,49 +54,30 @@ struct Options : ValidationOptions {
   FactorizationSettings settings;
 };
 
-/// Those of the build.
-std::vector<std::string> available(FactorizationKind kind) {
-  std::vector<std::string> names;
-  for (const auto& name : factorization_algorithms(kind))
-    if (is_available(name, Detail::is_gpu<Space>, 1)) names.push_back(name);
-  return names;
-}
-
 Options parse(int& argc, char** argv) {
   Options options;
+  FactorizationSettings& settings = options.settings;
   std::string algorithms;
   bool has_set = false;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  with_flags(with_flags({"--factorisation", "--diagonal",
-                                         "--algorithms", "--max-seconds"},
-                                        set_flags()),
-                             common_flags()))) {
-    if (take_common_flag(flag, value, options)) continue;
-    if (take_set_flag(flag, value, options)) {
+  Flags of_set = set_flags(options);
+  for (Flag& flag : of_set)
+    flag.take = [&has_set, take = flag.take](const std::string& value) {
       has_set = true;
-      continue;
-    }
-    if (flag == "--factorisation") {
-      if (value != "ilu0" && value != "ic0")
-        throw OptionError(flag, "'" + value + "' is not a factorisation",
-                          "use ilu0 or ic0");
-      options.settings.kind =
-          value == "ilu0" ? FactorizationKind::ilu0 : FactorizationKind::ic0;
-    } else if (flag == "--diagonal") {
-      if (value != "dominant" && value != "as_is")
-        throw OptionError(flag, "'" + value + "' is not a diagonal",
-                          "use dominant or as_is");
-      options.settings.dominant = value == "dominant";
-    } else if (flag == "--max-seconds") {
-      options.settings.max_seconds = real_number(flag, value, 1e-3, 1e9);
-    } else {
-      algorithms = value;
-    }
-  }
-  options.algorithms = available(options.settings.kind);
+      take(value);
+    };
+  take_flags(argc, argv,
+             {common_flags(options),
+              matrix_flags(options),
+              of_set,
+              {choice("--factorisation", settings.kind),
+               choice("--diagonal", settings.diagonal),
+               text("--algorithms", algorithms),
+               real("--max-seconds", settings.max_seconds, 1e-3, 1e9)}});
+  options.algorithms = available_of(factorization_algorithms(settings.kind),
+                                    Detail::is_gpu<Space>);
   if (!algorithms.empty())
-    options.algorithms = chosen_names(algorithms, options.algorithms);
+    names("--algorithms", options.algorithms, options.algorithms)
+        .take(algorithms);
   if (has_set)
     for (const auto& source : matrices_of(chosen_systems(options)))
       options.matrices.push_back(source);
@@ -116,12 +96,11 @@ Columns<FactorizationResult> columns() {
           {"levels", "levels", &R::levels},
           {"analysis_us", "analysis", &R::analysis_us},
           {"numeric_us", "numeric", &R::numeric_us},
-          {"numeric_in_place_us", "in place", &R::numeric_in_place_us},
           {"ready_us", "ready", &R::ready_us},
           {"new_values_us", "new values", &R::new_values_us},
           {"apply_us", "apply", &R::apply_us},
           {"relative_error", "rel. error", error_cell},
-          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"outcome", "", [](const R& r) { return to_string(r.outcome); }},
           {"message", "", &R::message}};
 }
 
@@ -133,16 +112,12 @@ int run_all(const Options& options, std::ostream& people) {
       options.table_file,
       options.scalar + "; times in microseconds (medians)",
       "numeric: factors of new values on the analysed pattern, by which x "
-      "<peer> is; in place: where\nthe values may be overwritten; ready: from "
-      "the matrix to factors and solvers; new values: the same\non the known "
-      "pattern; apply: both solves\n"};
-  program.context = {
-      {"factorisation",
-       options.settings.kind == FactorizationKind::ilu0 ? "ilu0" : "ic0"},
-      {"diagonal", options.settings.dominant ? "dominant" : "as_is"}};
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_factorization_runner<decltype(scalar)>(options.settings);
-  });
+      "<peer> is; ready: from the matrix\nto factors and solvers; new values: "
+      "the same on the known pattern; apply: both solves\n"};
+  program.context = {{"factorisation", to_string(options.settings.kind)},
+                     {"diagonal", to_string(options.settings.diagonal)}};
+  const auto runner =
+      FactorizationRunners::make(options.scalar, options.settings);
   return run_program("factorization", std::move(program), *runner, people);
 }
 

@@ -9,7 +9,6 @@
 #include <detail/Strata_PerfDense.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 
 namespace Strata {
 namespace PerfTest {
@@ -24,7 +23,6 @@ std::vector<std::string> available_algorithms() {
 #endif
 #ifdef STRATA_PERF_LAPACK
   names.push_back("lapack");
-  names.push_back("getri");
 #endif
   names.push_back("textbook");
   return names;
@@ -43,13 +41,12 @@ matrices, ours beside its peers.
                         strata    ours
                         cusolver  getrf and getrs
                         lapack    gesv, on the host
-                        getri     getrf and getri, on the host; inverses only
                         textbook  one thread of the host
                       by name only, Eyvazov's program for a GPU, without
                       pivoting (solve and augmented): eyvazov_2021
   --scalar S          float | double (default) | complex_float | complex_double
   --stripe W          columns of a stripe; 0 (default): as the library chooses
-  --host-limit N      largest n for lapack and getri (default 4096)
+  --host-limit N      largest n for lapack (default 4096)
   --textbook-limit N  largest n for textbook (default 1024)
   --once              one run of each, the first: for backward errors of large
                       matrices; its times are no measurements
@@ -68,39 +65,27 @@ DenseOptions parse(int& argc, char** argv) {
   options.algorithms = available_algorithms();
   auto known = options.algorithms;
   known.push_back("eyvazov_2021");
-  for (const auto& [flag, value] : take_flags(
-           argc, argv,
-           {"--sizes", "--tasks", "--matrices", "--algorithms", "--scalar",
-            "--stripe", "--host-limit", "--textbook-limit", "--table"},
-           {"--once"})) {
-    if (flag == "--once") {
-      options.once = true;
-    } else if (flag == "--sizes") {
-      for (const auto& item : list_parts(value))
-        options.sizes.push_back(whole_number(flag, item, 1, 65536));
-    } else if (flag == "--tasks") {
-      options.tasks.clear();
-      for (const auto& item : chosen_names(value, dense_tasks(), flag, "task"))
-        options.tasks.push_back(static_cast<DenseTask>(
-            std::find(dense_tasks().begin(), dense_tasks().end(), item) -
-            dense_tasks().begin()));
-    } else if (flag == "--matrices") {
-      options.kinds = chosen_names(value, dense_kinds(), flag, "matrix");
-    } else if (flag == "--algorithms") {
-      options.algorithms = chosen_names(value, known);
-    } else if (flag == "--stripe") {
-      options.stripe = whole_number(flag, value, 0, 512);
-      if (options.stripe % 32 != 0)
-        throw OptionError(flag, "'" + value + "' is not a multiple of 32",
-                          "see --help");
-    } else if (flag == "--host-limit") {
-      options.host_limit = whole_number(flag, value, 0, 65536);
-    } else if (flag == "--textbook-limit") {
-      options.textbook_limit = whole_number(flag, value, 0, 65536);
-    } else {
-      take_common_flag(flag, value, options);
-    }
-  }
+  using TaskNames = Detail::EnumeratorNames<DenseTask>;
+  const std::vector<std::string> all_tasks(std::begin(TaskNames::list),
+                                           std::end(TaskNames::list));
+  std::vector<std::string> tasks;
+  take_flags(argc, argv,
+             {common_flags(options),
+              {toggle("--once", options.once),
+               wholes("--sizes", options.sizes, 1, 65536),
+               names("--tasks", tasks, all_tasks, "task"),
+               names("--matrices", options.kinds, dense_kinds(), "matrix"),
+               names("--algorithms", options.algorithms, known),
+               whole("--stripe", options.stripe, 0, 512),
+               whole("--host-limit", options.host_limit, 0, 65536),
+               whole("--textbook-limit", options.textbook_limit, 0, 65536)}});
+  if (!tasks.empty()) options.tasks.clear();
+  for (const auto& task : tasks)
+    choice("--tasks", options.tasks.emplace_back()).take(task);
+  if (options.stripe % 32 != 0)
+    throw OptionError(
+        "--stripe", std::to_string(options.stripe) + " is not a multiple of 32",
+        "see --help");
   if (!options.help && options.sizes.empty())
     throw OptionError("--sizes", "no size is named",
                       "name at least one, e.g. --sizes 512,1024");
@@ -110,9 +95,7 @@ DenseOptions parse(int& argc, char** argv) {
 /// Whether an algorithm does a case.
 bool does(const std::string& algorithm, DenseTask task, int n,
           const DenseOptions& options) {
-  if (algorithm == "getri" && task != DenseTask::inverse) return false;
-  if (algorithm == "getri" || algorithm == "lapack")
-    return n <= options.host_limit;
+  if (algorithm == "lapack") return n <= options.host_limit;
   if (algorithm == "textbook") return n <= options.textbook_limit;
   return algorithm != "eyvazov_2021" || has_one_column(task);
 }
@@ -154,7 +137,7 @@ Columns<DenseResult> columns() {
                     formatted("%.1e", r.backward_error);
            }},
           {"scalar", "", &R::scalar},
-          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }}};
+          {"outcome", "", [](const R& r) { return to_string(r.outcome); }}};
 }
 
 int run_all(const DenseOptions& options, std::ostream& people) {
@@ -174,9 +157,7 @@ int run_all(const DenseOptions& options, std::ostream& people) {
     program.context.emplace_back(
         "product", Detail::kernels_have_cublas ? "cuBLAS" : "tiles of ours");
   program.iterations = options.once ? 1 : 0;
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_dense_runner<decltype(scalar)>(options);
-  });
+  const auto runner = DenseRunners::make(options.scalar, options);
   return run_program("gauss_jordan", std::move(program), *runner, people);
 }
 

@@ -9,7 +9,6 @@
 #include <detail/Strata_PerfKrylov.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 
 namespace Strata {
 namespace PerfTest {
@@ -62,98 +61,30 @@ residual stayed above the tolerance with it.
          "\n";
 }
 
-const char* name_of(KrylovMethodName method) {
-  switch (method) {
-    case KrylovMethodName::cg:
-      return "cg";
-    case KrylovMethodName::bicgstab:
-      return "bicgstab";
-    default:
-      return "gmres";
-  }
-}
-const char* name_of(FactorizationKind kind) {
-  return kind == FactorizationKind::ilu0 ? "ilu0" : "ic0";
-}
-const char* name_of(BaseValues values) {
-  switch (values) {
-    case BaseValues::dominant:
-      return "dominant";
-    case BaseValues::as_is:
-      return "as_is";
-    default:
-      return "laplacian";
-  }
-}
-
 struct Options : CommonOptions {
   KrylovSettings settings;
 };
 
-/// Those of the build.
-std::vector<std::string> available() {
-  std::vector<std::string> names;
-  for (const auto& name : krylov_preconditioners())
-    if (is_available(name, Detail::is_gpu<Space>, 1)) names.push_back(name);
-  return names;
-}
-
-/// The one of `all` whose name is `value`. @throws OptionError
-template <class Choice>
-Choice choice(const std::string& flag, const std::string& value,
-              const std::vector<Choice>& all) {
-  std::string names;
-  for (const Choice one : all) {
-    if (value == name_of(one)) return one;
-    names += std::string(names.empty() ? "" : ", ") + name_of(one);
-  }
-  throw OptionError(flag, "'" + value + "' is none of its choices",
-                    "use one of " + names);
-}
-
 Options parse(int& argc, char** argv) {
   Options options;
   KrylovSettings& settings = options.settings;
-  options.algorithms = available();
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  with_flags({"--values", "--shift", "--steps", "--method",
-                              "--restart", "--factorisation",
-                              "--preconditioners", "--tolerance",
-                              "--max-iterations", "--max-seconds", "--runs"},
-                             common_flags()))) {
-    if (take_common_flag(flag, value, options)) {
-      continue;
-    } else if (flag == "--values") {
-      settings.values = choice<BaseValues>(
-          flag, value,
-          {BaseValues::dominant, BaseValues::as_is, BaseValues::laplacian});
-    } else if (flag == "--shift") {
-      settings.shift = real_number(flag, value, 0, 1e6);
-    } else if (flag == "--steps") {
-      settings.steps = whole_number(flag, value, 1, 100000);
-    } else if (flag == "--method") {
-      settings.method = choice<KrylovMethodName>(
-          flag, value,
-          {KrylovMethodName::cg, KrylovMethodName::bicgstab,
-           KrylovMethodName::gmres});
-    } else if (flag == "--restart") {
-      settings.restart = whole_number(flag, value, 1, 1000);
-    } else if (flag == "--factorisation") {
-      settings.kind = choice<FactorizationKind>(
-          flag, value, {FactorizationKind::ilu0, FactorizationKind::ic0});
-    } else if (flag == "--preconditioners") {
-      options.algorithms = chosen_names(value, available(), flag);
-    } else if (flag == "--tolerance") {
-      settings.tolerance = real_number(flag, value, 1e-300, 0.9);
-    } else if (flag == "--max-iterations") {
-      settings.max_iterations = whole_number(flag, value, 1, 100000000);
-    } else if (flag == "--max-seconds") {
-      settings.max_seconds = real_number(flag, value, 1e-3, 1e9);
-    } else {
-      settings.runs = whole_number(flag, value, 1, 1000);
-    }
-  }
+  options.algorithms =
+      available_of(krylov_preconditioners(), Detail::is_gpu<Space>);
+  take_flags(
+      argc, argv,
+      {common_flags(options),
+       matrix_flags(options),
+       {choice("--values", settings.values),
+        real("--shift", settings.shift, 0, 1e6),
+        whole("--steps", settings.steps, 1, 100000),
+        choice("--method", settings.method),
+        whole("--restart", settings.restart, 1, 1000),
+        choice("--factorisation", settings.kind),
+        names("--preconditioners", options.algorithms, options.algorithms),
+        real("--tolerance", settings.tolerance, 1e-300, 0.9),
+        whole("--max-iterations", settings.max_iterations, 1, 100000000),
+        real("--max-seconds", settings.max_seconds, 1e-3, 1e9),
+        whole("--runs", settings.runs, 1, 1000)}});
   require_matrix(options);
   return options;
 }
@@ -166,9 +97,9 @@ Columns<KrylovPerfResult> columns(const KrylovSettings& settings) {
   return {{"matrix", "matrix", &R::matrix},
           {"algorithm", "algorithm", &R::algorithm},
           {"scalar", "", &R::scalar},
-          {"method", "", always(name_of(settings.method))},
-          {"factorisation", "", always(name_of(settings.kind))},
-          {"values", "", always(name_of(settings.values))},
+          {"method", "", always(to_string(settings.method))},
+          {"factorisation", "", always(to_string(settings.kind))},
+          {"values", "", always(to_string(settings.values))},
           {"rows", "rows", &R::rows},
           {"nnz", "nnz", &R::entries},
           {"steps", "", &R::steps},
@@ -177,14 +108,14 @@ Columns<KrylovPerfResult> columns(const KrylovSettings& settings) {
           {"total_us", "total", &R::total_us},
           {"ready_us", "ready", &R::ready_us},
           {"relative_error", "residual", error_cell},
-          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"outcome", "", [](const R& r) { return to_string(r.outcome); }},
           {"message", "", &R::message}};
 }
 
 int run_all(const Options& options, std::ostream& people) {
   const KrylovSettings& settings = options.settings;
-  const std::string method = name_of(settings.method),
-                    kind = name_of(settings.kind),
+  const std::string method = to_string(settings.method),
+                    kind = to_string(settings.kind),
                     steps = std::to_string(settings.steps);
   Program<KrylovPerfResult> program{
       planned_results<KrylovPerfResult>(options, is_stratas),
@@ -197,12 +128,10 @@ int run_all(const Options& options, std::ostream& people) {
       "total, by which x <peer> is\n"};
   program.context = {{"method", method},
                      {"factorisation", kind},
-                     {"values", name_of(settings.values)},
+                     {"values", to_string(settings.values)},
                      {"steps", steps}};
   program.iterations = 1;  // the runner repeats by itself
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_krylov_runner<decltype(scalar)>(settings);
-  });
+  const auto runner = KrylovRunners::make(options.scalar, settings);
   return run_program("krylov", std::move(program), *runner, people);
 }
 

@@ -7,6 +7,7 @@
 #include <Strata_Gmres.hpp>
 #include <Strata_IncompleteFactorization.hpp>
 #include <Strata_SellMatrix.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <detail/Strata_PerfTriangle.hpp>
@@ -44,23 +45,14 @@ argument; 2 if a solve has not converged in 3,000 iterations.
 }
 
 /// On A's pattern.
-Matrix with_values(const Matrix& A, bool upwind) {
-  const Matrix made = complete_diagonal(A, NewDiagonal::everywhere);
-  const auto values = Kokkos::create_mirror_view(made.values);
-  const auto row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
-                                                           made.graph.row_map);
-  const auto entries = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
-                                                           made.graph.entries);
-  for (int row = 0; row < made.numRows(); ++row)
-    for (int k = row_map(row); k < row_map(row + 1); ++k) {
-      const int others = row_map(row + 1) - row_map(row) - 1;
-      values(k) = entries(k) == row  ? 1.001 * (others > 0 ? others : 1)
-                  : !upwind          ? -1
-                  : entries(k) < row ? -1.9
-                                     : -0.1;
-    }
-  Kokkos::deep_copy(made.values, values);
-  return made;
+Matrix system_on(const Matrix& A, bool upwind) {
+  return with_values(complete_diagonal(A, NewDiagonal::everywhere),
+                     [&](int row, int column, double, int length) {
+                       return column == row  ? 1.001 * std::max(length - 1, 1)
+                              : !upwind      ? -1
+                              : column < row ? -1.9
+                                             : -0.1;
+                     });
 }
 
 /// Iterations; -1: not converged.
@@ -138,7 +130,7 @@ int run(int argc, char** argv) {
                "|---|---|---|---|---|\n";
   for (const auto& spec : specs) {
     const bool is_file = spec.find(".mtx") != std::string::npos;
-    const Matrix A = with_values(
+    const Matrix A = system_on(
         reordered(Space(),
                   load_whole_matrix<Matrix>(Space(), {is_file, spec, spec}),
                   random ? GalleryOrder::random : GalleryOrder::natural),

@@ -8,7 +8,6 @@
 #include <detail/Strata_PerfCommandLine.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfSellFlags.hpp>
 #include <detail/Strata_PerfSpmv.hpp>
 #include <detail/Strata_PerfTiming.hpp>
@@ -68,39 +67,34 @@ struct Options : CommonOptions {
 
 Options parse(int& argc, char** argv) {
   Options options;
+  SpmvSettings& settings = options.settings;
+  std::string algorithms;
+  const auto factor = [&](const std::string& value) {
+    choice("--factor", settings.factor.emplace()).take(value);
+  };
+  take_flags(argc, argv,
+             {common_flags(options),
+              matrix_flags(options),
+              sell_flags(settings.sell),
+              {{"--factor", factor},
+               choice("--reorder", settings.reorder),
+               text("--algorithms", algorithms),
+               wholes("--vectors", options.vectors, 1, 65536)}});
   options.algorithms = spmv_algorithms();
-  bool chosen = false;
-  const auto known = with_flags(
-      with_flags({"--algorithms", "--vectors", "--factor", "--reorder"},
-                 common_flags()),
-      sell_flags());
-  for (const auto& [flag, value] : take_flags(argc, argv, known)) {
-    if (take_sell_flag(flag, value, options.settings.sell) ||
-        take_common_flag(flag, value, options))
-      continue;
-    if (flag == "--algorithms") {
-      options.algorithms = chosen_names(value, spmv_algorithms());
-      chosen = true;
-    } else if (flag == "--factor") {
-      options.settings.factor = factor_from_string(value);
-    } else if (flag == "--reorder") {
-      options.settings.reorder = order_from_string(value);
-    } else {
-      options.vectors.clear();
-      for (const auto& part : list_parts(value))
-        options.vectors.push_back(whole_number(flag, part, 1, 65536));
-    }
-  }
-  auto& names = options.algorithms;
+  const bool chosen = !algorithms.empty();
+  if (chosen)
+    names("--algorithms", options.algorithms, options.algorithms)
+        .take(algorithms);
+  auto& left = options.algorithms;
   const auto leave_out = [&](const char* name) {
-    names.erase(std::remove(names.begin(), names.end(), name), names.end());
+    left.erase(std::remove(left.begin(), left.end(), name), left.end());
   };
   if (!chosen) leave_out("crs");
-  if (!options.settings.factor) {
-    if (options.settings.reorder != GalleryOrder::natural)
+  if (!settings.factor) {
+    if (settings.reorder != GalleryOrder::natural)
       throw OptionError("--reorder", "goes with --factor", "see --help");
     if (chosen &&
-        std::find(names.begin(), names.end(), "strata_blocks") != names.end())
+        std::find(left.begin(), left.end(), "strata_blocks") != left.end())
       throw OptionError("--algorithms", "strata_blocks is for triangles",
                         "name one with --factor");
     leave_out("strata_blocks");
@@ -127,7 +121,7 @@ Columns<SpmvResult> columns(double bandwidth) {
           {"lanes", "", &R::lanes},
           {"copy_gbytes_per_second", "",
            [bandwidth](const R&) { return bandwidth * 1e-9; }},
-          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"outcome", "", [](const R& r) { return to_string(r.outcome); }},
           {"message", "", &R::message},
           {"", "error / bound", error_cell}};
 }
@@ -159,9 +153,7 @@ int run_all(const Options& options, std::ostream& people) {
                                   " GB/s; times in microseconds (medians)"};
   program.context = {
       {"copy_gbytes_per_second", std::to_string(bandwidth * 1e-9)}};
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_spmv_runner<decltype(scalar)>(options.settings);
-  });
+  const auto runner = SpmvRunners::make(options.scalar, options.settings);
   return run_program("spmv", std::move(program), *runner, people);
 }
 

@@ -8,7 +8,6 @@
 #include <detail/Strata_PerfComparison.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfProgram.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -59,7 +58,7 @@ Columns<SptrsvResult> sptrsv_columns() {
           {"update_us", "update", &R::update_us},
           {"solve_us", "solve", &R::solve_us},
           {"relative_error", "rel. error", error_cell},
-          {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+          {"outcome", "", [](const R& r) { return to_string(r.outcome); }},
           {"rowwise_error", "rowwise", whole(&R::rowwise_error)},
           {"normwise_error", "normwise", whole(&R::normwise_error)},
           {"componentwise_error", "comp.wise", whole(&R::componentwise_error)},
@@ -143,13 +142,11 @@ int run_all(const SptrsvOptions& options, std::ostream& people) {
                                 &SptrsvResult::solve_us, options.table_file,
                                 heading(options)};
   program.comparisons = {{"pays after", pays_after}};
-  program.context = {{"factor", options.factor_name}};
+  program.context = {{"factor", to_string(options.factor)}};
   // As many as asked for, however short: no repetition until
   // --benchmark_min_time has passed.
   program.iterations = options.timing.solves;
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_runner<decltype(scalar)>(options, people);
-  });
+  const auto runner = SptrsvRunners::make(options.scalar, options, people);
   return run_program("sptrsv", std::move(program), *runner, people);
 }
 

@@ -399,9 +399,9 @@ REFUSED = {
         [CUT]),
     "factorization": ([*CHAIN, "--algorithms", "strata", SHORT], MATRICES + [
         ("fastest", "+", "--algorithms", "fastest"), ("''", "+", "--algorithms", "strata,,serial"),
-        ("'lu' is not a factorisation", "+", "--factorisation", "lu"),
+        ("'lu' is none of its choices", "+", "--factorisation", "lu"),
         ("kokkos_kernels_spiluk", *CHAIN, "--factorisation", "ic0", "--algorithms",
-         "kokkos_kernels_spiluk"), ("'large' is not a diagonal", "+", "--diagonal", "large")],
+         "kokkos_kernels_spiluk"), ("'large' is none of its choices", "+", "--diagonal", "large")],
         [CUT, ("is not square", "wide", "2 3 2\n1 1 1\n2 2 1\n"),
          ("row 1 has no diagonal entry", "hollow", "2 2 2\n1 1 1\n2 1 1\n", "--diagonal",
           "as_is"),
@@ -428,7 +428,8 @@ REFUSED = {
     "cg": (["--sizes", "5", "--algorithms", "strata", SHORT], [
         ("'0' is not a whole number", "--sizes", "8,0"),
         ("'0' is not a whole number", "--max-iterations", "0"),
-        ("is no right-hand side", "--b", "zeros"), ("--chunk-rows", "--chunk-rows", "-1")], []),
+        ("'zeros' is none of its choices", "--b", "zeros"),
+        ("--chunk-rows", "--chunk-rows", "-1")], []),
     "gauss_jordan": (["--sizes", "8", "--tasks", "solve", "--algorithms", "strata", SHORT], [
         ("--sizes", "--tasks", "solve"), ("12x", "--sizes", "12x"),
         ("no_such_matrix", "+", "--matrices", "no_such_matrix"),

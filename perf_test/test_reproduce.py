@@ -36,6 +36,11 @@ def reproduce(*arguments):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def write(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def spoil(name, program, line):
     """A build folder whose `program` reports a wrong answer."""
     folder = os.path.join(WORK, name)
@@ -43,13 +48,12 @@ def spoil(name, program, line):
     os.makedirs(os.path.join(folder, "perf_test"))
     shutil.copy(os.path.join(BUILD, "CMakeCache.txt"), folder)
     for other in ("band", "cg", "gauss_jordan", "spmv", "sptrsv"):
-        real = os.path.join(BUILD, "perf_test", "strata_perf_" + other)
-        path = os.path.join(folder, "perf_test", "strata_perf_" + other)
+        name = os.path.join("perf_test", "strata_perf_" + other)
+        real, path = os.path.join(BUILD, name), os.path.join(folder, name)
         if other != program:
             os.symlink(real, path)
             continue
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(SPOILED % {"program": real, "line": line})
+        write(folder, name, SPOILED % {"program": real, "line": line})
         os.chmod(path, 0o755)
     return folder
 
@@ -68,6 +72,16 @@ class Reproduce(unittest.TestCase):
         pages = [name for _, _, names in os.walk(output) for name in names
                  if name == "page.md"]
         self.assertEqual(pages, [])
+
+    def page(self, document, name, *arguments):
+        """The folder `name` that a quick run writes, and its page's text."""
+        output = os.path.join(WORK, "pages")
+        done = reproduce(document, "--quick", "--build", BUILD, "--output", output,
+                         *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        folder = os.path.join(output, name)
+        with open(os.path.join(folder, "page.md"), encoding="utf-8") as file:
+            return folder, file.read()
 
     def test_wrong_answers_end_it(self):
         for document, program, line in (
@@ -106,12 +120,7 @@ class Reproduce(unittest.TestCase):
             self.assertEqual(common.text_of(value), text)
 
     def test_page_has_the_numbers_of_the_tables(self):
-        output = os.path.join(WORK, "pages")
-        done = reproduce("003", "--quick", "--build", BUILD, "--output", output)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        folder = os.path.join(output, "eyvazov_2021")
-        with open(os.path.join(folder, "page.md"), encoding="utf-8") as file:
-            page = file.read()
+        folder, page = self.page("003", "eyvazov_2021")
         sections = re.split(r"^## ", page, flags=re.M)
         for figure, scalar in (("8", "double"), ("9", "float")):
             section = next(s for s in sections
@@ -136,39 +145,24 @@ class Reproduce(unittest.TestCase):
 
     def test_a_matrix_that_single_precision_cannot_solve_is_left_out(self):
         folder = os.path.join(WORK, "matrices")
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(folder)
         for name, diagonal in (("grows", 1e-9), ("stays", 4)):
             rows = 60
             entries = [(i, i, diagonal) for i in range(1, rows + 1)]
             entries += [(i + 1, i, 1) for i in range(1, rows)]
-            with open(os.path.join(folder, name + ".mtx"), "w",
-                      encoding="utf-8") as file:
-                file.write("%%%%MatrixMarket matrix coordinate real general\n"
-                           "%d %d %d\n" % (rows, rows, len(entries)))
-                file.writelines("%d %d %g\n" % e for e in entries)
-        output = os.path.join(WORK, "left_out")
-        done = reproduce("004", "--quick", "--build", BUILD, "--output", output,
-                         "--matrices", folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        with open(os.path.join(output, "picciau_2017", "page.md"),
-                  encoding="utf-8") as file:
-            page = file.read()
+            write(folder, name + ".mtx",
+                  "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n%s" % (
+                      rows, rows, len(entries), "".join("%d %d %g\n" % e for e in entries)))
+        _, page = self.page("004", "picciau_2017", "--matrices", folder)
         self.assertRegex(page, r"grows, .*bad input; its time is left out")
         self.assertRegex(page, r"(?m)^\| stays \| 60 ")
 
     def test_matrices_of_a_thesis_have_its_times_and_the_others_are_named(self):
         folder = os.path.join(WORK, "matrices")
         os.makedirs(folder)
-        with open(os.path.join(folder, "1138_bus.mtx"), "w", encoding="utf-8") as file:
-            file.write("%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n"
-                       "2 1 1\n2 2 4\n3 2 1\n3 3 4\n4 4 4\n")
-        output = os.path.join(WORK, "thesis")
-        done = reproduce("000", "--quick", "--build", BUILD, "--output", output,
-                         "--matrices", folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        with open(os.path.join(output, "nibbeling_2016", "page.md"),
-                  encoding="utf-8") as file:
-            page = file.read()
+        write(folder, "1138_bus.mtx", "%%MatrixMarket matrix coordinate real symmetric\n"
+              "4 4 6\n1 1 4\n2 1 1\n2 2 4\n3 2 1\n3 3 4\n4 4 4\n")
+        _, page = self.page("000", "nibbeling_2016", "--matrices", folder)
         for times in (r"0\.390 \| 2\.95", r"0\.764 \| 3\.09"):
             self.assertRegex(page, r"(?m)^\| 1138_bus \| 4 \| .* \| %s \|" % times)
         self.assertIn("[bcsstm39](https://sparse.tamu.edu/Boeing/bcsstm39)", page)
@@ -182,24 +176,20 @@ class Reproduce(unittest.TestCase):
                             "user.email=a@b", *words], check=True,
                            stdout=subprocess.DEVNULL)
 
-        def write(name, text):
-            with open(os.path.join(tree, name), "w", encoding="utf-8") as file:
-                file.write(text)
-
         old, common.ROOT = common.ROOT, tree
         try:
             # The tree may lie in another repository, whose commit is not its own.
             self.assertEqual(common.commit_of_sources(), "unknown")
             self.assertEqual(common.commit_of_sources("named"), "named")
             git("init", "--quiet")
-            write("source.hpp", "1")
+            write(tree, "source.hpp", "1")
             git("add", ".")
             git("commit", "--quiet", "-m", "first")
             self.assertRegex(common.commit_of_sources(), r"^[0-9a-f]{12}$")
             with self.assertRaises(common.UserError):
                 common.commit_of_sources("named")
             for name in ("source.hpp", "not_added.hpp"):
-                write(name, "2")
+                write(tree, name, "2")
                 self.assertRegex(common.commit_of_sources(), r"^[0-9a-f]{12}-dirty$")
                 git("stash", "--quiet", "--include-untracked")
         finally:

@@ -9,7 +9,6 @@
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
-#include <detail/Strata_PerfScalars.hpp>
 #include <detail/Strata_PerfTable.hpp>
 #include <detail/Strata_PerfValidation.hpp>
 #include <iostream>
@@ -24,17 +23,8 @@ namespace {
 const char* timing_text(const CandidateTime& candidate) {
   if (candidate.outcome == Outcome::wrong ||
       candidate.outcome == Outcome::failed)
-    return outcome_text(candidate.outcome);
-  switch (candidate.timing) {
-    case Timing::full:
-      return "full";
-    case Timing::once:
-      return "once";
-    case Timing::refused:
-      return "refused";
-    default:
-      return "";
-  }
+    return to_string(candidate.outcome);
+  return to_string(candidate.timing);
 }
 
 /// Of the system, then of each candidate that has one.
@@ -61,7 +51,6 @@ Columns<ValidationResult> validation_columns() {
       {"levels", "", &R::levels},
       {"longest_row", "", [](const R& r) { return r.plan.longest_row; }},
       {"merged_levels", "", [](const R& r) { return r.plan.merged_levels; }},
-      {"near_share", "", &R::near_share},
       {"chosen", "", [](const R& r) { return r.plan.chosen; }},
       {"solve_us", "", &R::solve_us}};
   const auto names = validation_candidates();
@@ -86,7 +75,7 @@ Columns<ValidationResult> validation_columns() {
       {"floor_us", "", &R::floor_us},
       {"rowwise_error", "", &R::rowwise_error},
       {"accuracy", "", &R::accuracy},
-      {"outcome", "", [](const R& r) { return outcome_text(r.outcome); }},
+      {"outcome", "", [](const R& r) { return to_string(r.outcome); }},
       {"message", "", messages}};
   columns.insert(columns.end(), others.begin(), others.end());
   return columns;
@@ -103,10 +92,10 @@ void print_validation(std::ostream& out, const ValidationResult& r) {
           << " x cuSPARSE, analysis over cuSPARSE's "
           << digits(r.analysis_us / r.peer_analysis_us);
   }
-  if (r.outcome != Outcome::right) out << ' ' << outcome_text(r.outcome);
+  if (r.outcome != Outcome::right) out << ' ' << to_string(r.outcome);
   for (const auto& c : r.candidates)
     if (c.outcome == Outcome::wrong || c.outcome == Outcome::failed)
-      out << ", " << c.algorithm << ' ' << outcome_text(c.outcome);
+      out << ", " << c.algorithm << ' ' << to_string(c.outcome);
   if (!messages(r).empty()) out << " (" << messages(r) << ')';
   out << '\n' << std::flush;
 }
@@ -114,14 +103,6 @@ void print_validation(std::ostream& out, const ValidationResult& r) {
 using Space = Kokkos::DefaultExecutionSpace;
 
 std::string validation_usage() {
-  std::string families;
-  for (const auto& name : all_families()) {
-    const std::size_t line = families.size() - (families.rfind('\n') + 1);
-    if (families.empty() || line + name.size() > 75)
-      families += (families.empty() ? "  " : "\n  ") + name;
-    else
-      families += ' ' + name;
-  }
   return R"(strata_perf_validation: measures the automatic choice of triangular solves
 beside all its candidates, and cuSPARSE, on systems that it was not fitted to.
 
@@ -150,35 +131,23 @@ system that can't be made, or an output that can't be written; 2 where our own
 algorithm failed or was wrong.
 
 Families:
-)" + families +
+  )" + wrapped(all_families(), "  ") +
          "\n";
 }
 
 ValidationOptions parse(int& argc, char** argv) {
   ValidationOptions options;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  with_flags({"--scalar", "--milliseconds", "--rhs",
-                              "--candidates", "--accuracy", "--table"},
-                             set_flags()),
-                  {"--list"})) {
-    if (take_common_flag(flag, value, options) ||
-        take_set_flag(flag, value, options))
-      continue;
-    if (flag == "--list") {
-      options.list = true;
-    } else if (flag == "--milliseconds") {
-      options.milliseconds = real_number(flag, value, 1e-6, 1e9);
-    } else if (flag == "--rhs") {
-      options.rhs = whole_number(flag, value, 1, 1 << 20);
-    } else if (flag == "--candidates") {
-      auto names = validation_candidates();
-      names.push_back("cusparse");
-      options.candidates = chosen_names(value, names, flag, "candidate");
-    } else {
-      options.wishes.accuracy = to_string(accuracy_from_string(value));
-    }
-  }
+  auto candidates = validation_candidates();
+  candidates.push_back("cusparse");
+  take_flags(
+      argc, argv,
+      {common_flags(options),
+       set_flags(options),
+       {toggle("--list", options.list),
+        real("--milliseconds", options.milliseconds, 1e-6, 1e9),
+        whole("--rhs", options.rhs, 1, 1 << 20),
+        names("--candidates", options.candidates, candidates, "candidate"),
+        choice("--accuracy", options.plan.accuracy)}});
   if (!options.help && chosen_systems(options).empty())
     throw OptionError("--families, --systems", "leave no system", "see --list");
   return options;
@@ -193,11 +162,9 @@ int run_all(const ValidationOptions& options, std::ostream& people) {
     require_printed(people);
     return EXIT_SUCCESS;
   }
+  const auto runner = ValidationRunners::make(options.scalar, options);
   TableFile<ValidationResult> table(options.table_file, validation_columns());
   people << "device: " << Detail::device_name(Space()) << '\n';
-  const auto runner = with_scalar(options.scalar, [&](auto scalar) {
-    return make_validation_runner<decltype(scalar)>(options);
-  });
   int code = EXIT_SUCCESS;
   for (const auto& system : systems) {
     const ValidationResult result = runner->run(system);

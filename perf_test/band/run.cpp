@@ -178,15 +178,9 @@ class Runner : public PerfRunner<BandResult> {
   double factor_us_ = NAN;
 };
 
+const BandRunners::Added<Runner<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
+
 }  // namespace
-
-template <class Scalar>
-std::unique_ptr<PerfRunner<BandResult>> make_band_runner(
-    const BandPerfOptions& options) {
-  return std::make_unique<Runner<Scalar>>(options);
-}
-template std::unique_ptr<PerfRunner<BandResult>>
-make_band_runner<STRATA_PERF_SCALAR>(const BandPerfOptions&);
-
 }  // namespace PerfTest
 }  // namespace Strata

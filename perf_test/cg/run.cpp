@@ -93,7 +93,7 @@ class Runner : public PerfRunner<CgPerfResult> {
         most_iterations_(settings.max_iterations),
         solves_(static_cast<std::size_t>(settings.solves)),
         sell_(settings.sell),
-        ones_(settings.ones) {}
+        ones_(settings.b == RightHandSide::ones) {}
 
   void run(benchmark::State& state, CgPerfResult& result) override {
     try {
@@ -295,15 +295,9 @@ class Runner : public PerfRunner<CgPerfResult> {
   std::shared_ptr<ConjugateGradient<Scalar, Space>> own_;
 };
 
+const CgRunners::Added<Runner<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
+
 }  // namespace
-
-template <class Scalar>
-std::unique_ptr<PerfRunner<CgPerfResult>> make_cg_runner(
-    const CgSettings& settings) {
-  return std::make_unique<Runner<Scalar>>(settings);
-}
-template std::unique_ptr<PerfRunner<CgPerfResult>>
-make_cg_runner<STRATA_PERF_SCALAR>(const CgSettings&);
-
 }  // namespace PerfTest
 }  // namespace Strata

@@ -57,15 +57,14 @@ Problem<Scalar> load_problem(const MatrixSource& source, Factor factor,
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const Problem<Scalar>& problem,
-                                            const PlanWishes& wishes);
+                                            const TriangularOptions& wishes);
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_peer(const std::string& name,
                                              const Problem<Scalar>& problem);
 
-/// The runner of strata_perf_sptrsv. `explanations`: where --explain prints.
-template <class Scalar>
-std::unique_ptr<PerfRunner<SptrsvResult>> make_runner(
-    const SptrsvOptions& options, std::ostream& explanations);
+/// The runner of strata_perf_sptrsv; the stream is where --explain prints.
+using SptrsvRunners =
+    RunnersOf<PerfRunner<SptrsvResult>, const SptrsvOptions&, std::ostream&>;
 
 }  // namespace PerfTest
 }  // namespace Strata

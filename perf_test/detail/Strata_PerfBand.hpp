@@ -107,7 +107,7 @@ inline BandCase band_case(std::int64_t n, const std::string& text) {
     c.kl = c.ku =
         static_cast<std::int64_t>(share * static_cast<double>(n) / 200);
   } else {
-    const int width = whole_number(flag, text, 1, most);
+    const std::int64_t width = whole_number(flag, text, 1, most);
     if (width % 2 == 0)
       throw OptionError(flag, "'" + text + "' diagonals have no middle one",
                         "give an odd number, or lower/upper diagonals");
@@ -125,45 +125,30 @@ inline BandCase band_case(std::int64_t n, const std::string& text) {
 /// Kokkos. @throws OptionError
 inline BandPerfOptions parse_band_options(int& argc, char** argv) {
   BandPerfOptions options;
-  std::vector<std::string> sizes, bandwidths;
-  std::string algorithms;
-  for (const auto& [flag, value] :
-       take_flags(argc, argv,
-                  {"--size", "--bandwidth", "--rhs", "--algorithms",
-                   "--max-host-seconds", "--scalar", "--table"})) {
-    if (take_common_flag(flag, value, options)) continue;
-    if (flag == "--size") {
-      sizes = list_parts(value);
-    } else if (flag == "--bandwidth") {
-      bandwidths = list_parts(value);
-    } else if (flag == "--rhs") {
-      options.rhs.clear();
-      for (const auto& part : list_parts(value))
-        options.rhs.push_back(whole_number(flag, part, 1, most));
-    } else if (flag == "--algorithms") {
-      algorithms = value;
-    } else {
-      options.max_host_seconds = real_number(flag, value, 0, 1e9);
-    }
-  }
+  std::vector<int> sizes;
+  std::string bandwidths, algorithms;
+  take_flags(
+      argc, argv,
+      {common_flags(options),
+       {wholes("--size", sizes, 1, most), text("--bandwidth", bandwidths),
+        wholes("--rhs", options.rhs, 1, most), text("--algorithms", algorithms),
+        real("--max-host-seconds", options.max_host_seconds, 0, 1e9)}});
   if (options.help) return options;
   options.algorithms =
       algorithms.empty()
           ? band_algorithms(options.scalar)
-          : chosen_names(algorithms, named_band_algorithms(options.scalar));
+          : chosen_names(algorithms, named_band_algorithms(options.scalar),
+                         "--algorithms", "algorithm");
   if (sizes.empty() || bandwidths.empty())
     throw OptionError("--size", "no system is named",
                       "give --size and --bandwidth");
-  for (const auto& bandwidth : bandwidths)
-    for (const auto& size : sizes)
-      options.cases.push_back(
-          band_case(whole_number("--size", size, 1, most), bandwidth));
+  for (const auto& bandwidth : list_parts(bandwidths))
+    for (const int size : sizes)
+      options.cases.push_back(band_case(size, bandwidth));
   return options;
 }
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<BandResult>> make_band_runner(
-    const BandPerfOptions& options);
+using BandRunners = RunnersOf<PerfRunner<BandResult>, const BandPerfOptions&>;
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -87,8 +87,7 @@ class CusolverDense : public BandAlgorithm<Scalar> {
         [&] {
           Kokkos::parallel_for(
               "fill_dense",
-              Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
-                  0, sizes_.n * sizes_.n),
+              Detail::RangeOf<Space>(Space(), 0, sizes_.n * sizes_.n),
               FillDenseOfBand<Scalar, Block>{ab, solver_.lu, sizes_.kl,
                                              sizes_.ku});
           Kokkos::fence();

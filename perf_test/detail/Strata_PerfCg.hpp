@@ -29,18 +29,25 @@ struct CgPerfResult : PerfResult {
   }
 };
 
+enum class RightHandSide { random, ones };
+
+}  // namespace PerfTest
+template <>
+struct Detail::EnumeratorNames<PerfTest::RightHandSide> {
+  static constexpr const char* list[] = {"random", "ones"};
+};
+namespace PerfTest {
+
 struct CgSettings {
   double tolerance = 0;  ///< of the residual, relative to b; 0: by the scalar
   int max_iterations = 100000;
   int solves =
       3;  ///< timed at least; 1: the first one, with nothing to warm up
-  SellOptions sell;   ///< the form of A
-  bool ones = false;  ///< b is all ones, else random
+  SellOptions sell;  ///< the form of A
+  RightHandSide b = RightHandSide::random;
 };
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<CgPerfResult>> make_cg_runner(
-    const CgSettings& settings);
+using CgRunners = RunnersOf<PerfRunner<CgPerfResult>, const CgSettings&>;
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -26,6 +26,17 @@ inline bool is_available(const std::string& algorithm, bool cuda, int rhs) {
   return cuda && (algorithm != "cusparse_spsm" || rhs > 1);
 }
 
+/// Those of `all` that are.
+inline std::vector<std::string> available_of(std::vector<std::string> all,
+                                             bool cuda) {
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](const std::string& name) {
+                             return !is_available(name, cuda, 1);
+                           }),
+            all.end());
+  return all;
+}
+
 /// File name without folders and without .mtx / .mtx.gz.
 inline std::string file_stem(const std::string& path) {
   std::string stem = path.substr(path.find_last_of('/') + 1);
@@ -49,28 +60,19 @@ inline MatrixSource matrix_source(const std::string& flag,
   return {true, value, file_stem(value)};
 }
 
-/// Flags of all programs that read matrices.
-inline const std::vector<std::string>& common_flags() {
-  static const std::vector<std::string> names{"--matrix", "--gallery",
-                                              "--scalar", "--table"};
-  return names;
+/// Flags of all programs.
+inline Flags common_flags(CommonOptions& options) {
+  return {toggle("--help", options.help), text("--scalar", options.scalar),
+          text("--table", options.table_file)};
 }
-/// Whether `flag` is one of them, or --help; then `options` has its value.
-inline bool take_common_flag(const std::string& flag, const std::string& value,
-                             CommonOptions& options) {
-  if (flag == "--help") {
-    options.help = true;
-  } else if (flag == "--matrix" || flag == "--gallery") {
-    options.matrices.push_back(matrix_source(flag, value));
-  } else if (flag == "--scalar") {
-    check_scalar_name(value);
-    options.scalar = value;
-  } else if (flag == "--table") {
-    options.table_file = value;
-  } else {
-    return false;
-  }
-  return true;
+/// Flags that name matrices.
+inline Flags matrix_flags(CommonOptions& options) {
+  Flags flags;
+  for (const char* const flag : {"--matrix", "--gallery"})
+    flags.push_back({flag, [flag, &options](const std::string& value) {
+                       options.matrices.push_back(matrix_source(flag, value));
+                     }});
+  return flags;
 }
 /// @throws OptionError
 inline void require_matrix(const CommonOptions& options) {
@@ -98,22 +100,17 @@ std::vector<Result> planned_results(const CommonOptions& options,
   return results;
 }
 
-/// Our algorithms' names for people, separated; lines of more than `width`
-/// characters go on after `indent`.
-inline std::string own_names(const std::string& separator,
-                             std::size_t width = std::string::npos,
-                             const std::string& indent = "") {
+/// Names with spaces between, in lines of 78 characters at most; all but the
+/// first begin with `indent`, which counts for the first, too.
+inline std::string wrapped(const std::vector<std::string>& names,
+                           const std::string& indent) {
   std::string text;
   std::size_t line = indent.size();
-  for (const auto& name : own_algorithms()) {
-    if (line + separator.size() + name.size() > width) {
-      text += "\n" + indent + name;
-      line = indent.size() + name.size();
-      continue;
-    }
-    if (!text.empty()) text += separator;
+  for (const auto& name : names) {
+    const bool fits = text.empty() || line + 1 + name.size() <= 78;
+    if (!text.empty()) text += fits ? " " : "\n" + indent;
+    line = (fits ? line + 1 : indent.size()) + name.size();
     text += name;
-    line += separator.size() + name.size();
   }
   return text;
 }
@@ -142,11 +139,14 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
             starts_with(all[i], item))
           known = wanted[i] = true;
     }
-    if (!known)
-      throw OptionError(
-          "--algorithms", "there is no algorithm '" + item + "'",
-          "name some of " + own_names(", ") +
-              ", serial, kokkos_kernels, cusparse, with commas between");
+    if (!known) {
+      std::string names;
+      for (const auto& name : own_algorithms()) names += name + ", ";
+      throw OptionError("--algorithms", "there is no algorithm '" + item + "'",
+                        "name some of " + names +
+                            "serial, kokkos_kernels, cusparse, with commas "
+                            "between");
+    }
     begin = end + 1;
   }
   std::vector<std::string> chosen;
@@ -160,75 +160,37 @@ inline std::vector<std::string> resolve_algorithms(const std::string& list,
   return chosen;
 }
 
-inline Factor factor_from_string(const std::string& name) {
-  if (name == "lower") return Factor::lower;
-  if (name == "upper") return Factor::upper;
-  if (name == "ilu0-l") return Factor::ilu0_l;
-  if (name == "ilu0-u") return Factor::ilu0_u;
-  throw OptionError("--factor", "'" + name + "' is not a factor",
-                    "use lower, upper, ilu0-l or ilu0-u");
-}
-
-inline GalleryOrder order_from_string(const std::string& name) {
-  std::string known;
-  for (const GalleryOrder order : gallery_orders) {
-    if (name == to_string(order)) return order;
-    known += std::string(" ") + to_string(order);
-  }
-  throw OptionError("--reorder", "'" + name + "' is not an order",
-                    "use" + known);
-}
-
-/// Takes its own flags out of argv (both `--flag value` and `--flag=value`)
-/// and leaves those of Google Benchmark and Kokkos. Throws OptionError on a
-/// flag that nobody knows, a missing or a bad value, GalleryError on a gallery
-/// name that is none, FileError on a file that can't be opened.
+/// Takes its own flags out of argv and leaves those of Google Benchmark and
+/// Kokkos. Throws OptionError on a flag that nobody knows, a missing or a bad
+/// value, GalleryError on a gallery name that is none, FileError on a file that
+/// can't be opened.
 inline SptrsvOptions parse_options(int& argc, char** argv, bool cuda) {
   SptrsvOptions options;
+  TriangularOptions& plan = options.plan;
+  SolveTiming& timing = options.timing;
   std::string algorithms;
-  for (const auto& [flag, value] : take_flags(
-           argc, argv,
-           with_flags({"--factor", "--reorder", "--algorithms", "--rhs",
-                       "--max-plan-bytes", "--accuracy", "--merged-levels",
-                       "--max-subgraph-rows", "--solves", "--changed-entries"},
-                      common_flags()),
-           {"--explain", "--transfers", "--compare-transfers"})) {
-    if (take_common_flag(flag, value, options)) continue;
-    if (flag == "--explain") {
-      options.explain = true;
-      continue;
-    }
-    if (flag == "--transfers" || flag == "--compare-transfers") {
-      if (options.timing.transfers != Transfers::compared)
-        options.timing.transfers =
-            flag == "--transfers" ? Transfers::timed : Transfers::compared;
-      continue;
-    }
-    if (flag == "--factor") {
-      options.factor = factor_from_string(value);
-      options.factor_name = value;
-    } else if (flag == "--reorder") {
-      options.reorder = order_from_string(value);
-    } else if (flag == "--algorithms") {
-      algorithms = value;
-    } else if (flag == "--rhs") {
-      options.rhs = whole_number(flag, value, 1, 65536);
-    } else if (flag == "--max-plan-bytes") {
-      options.wishes.bytes = static_cast<std::size_t>(
-          whole_number<std::int64_t>(flag, value, 1, std::int64_t{1} << 53));
-    } else if (flag == "--accuracy") {
-      options.wishes.accuracy = to_string(accuracy_from_string(value));
-    } else if (flag == "--merged-levels") {
-      options.wishes.merged_levels = whole_number(flag, value, 0, 1 << 30);
-    } else if (flag == "--max-subgraph-rows") {
-      options.wishes.max_subgraph_rows = whole_number(flag, value, 0, 1 << 30);
-    } else if (flag == "--solves") {
-      options.timing.solves = whole_number(flag, value, 1, 1000000);
-    } else {
-      options.timing.changed = real_number(flag, value, 1e-9, 100);
-    }
-  }
+  bool transfers = false, compare_transfers = false;
+  take_flags(
+      argc, argv,
+      {common_flags(options),
+       matrix_flags(options),
+       {choice("--factor", options.factor),
+        choice("--reorder", options.reorder), text("--algorithms", algorithms),
+        whole("--rhs", options.rhs, 1, 65536),
+        whole("--max-plan-bytes", plan.max_plan_bytes, 1,
+              std::int64_t{1} << 53),
+        choice("--accuracy", plan.accuracy),
+        whole("--merged-levels", plan.merged_levels, 0, 1 << 30),
+        whole("--max-subgraph-rows", plan.experimental.max_subgraph_rows, 0,
+              1 << 30),
+        whole("--solves", timing.solves, 1, 1000000),
+        real("--changed-entries", timing.changed, 1e-9, 100),
+        toggle("--explain", options.explain), toggle("--transfers", transfers),
+        toggle("--compare-transfers", compare_transfers)}});
   if (options.help) return options;
+  timing.transfers = compare_transfers ? Transfers::compared
+                     : transfers       ? Transfers::timed
+                                       : Transfers::none;
   options.algorithms = resolve_algorithms(algorithms, cuda, options.rhs);
   require_matrix(options);
   return options;
@@ -247,7 +209,7 @@ inline std::string usage() {
   --algorithms LIST   comma separated; default all that this build has
 )"
          "                        ours:  " +
-         own_names(" ", 78, std::string(31, ' ')) + R"(
+         wrapped(own_algorithms(), std::string(31, ' ')) + R"(
                         peers: serial kokkos_kernels cusparse (or one in full)
                         Only if they are named in full: sptrsv_drop_in,
                         automatic by the functions in the style of Kokkos

@@ -123,14 +123,7 @@ class CusparseFactorizer : public Factorizer<typename Calls::Scalar> {
           "analysis");
   }
   void compute(const Matrix& A) override {
-    copy_values(A);
-    compute_in_place();
-  }
-  bool is_in_place() const override { return true; }
-  void copy_values(const Matrix& A) override {
     Kokkos::deep_copy(exec_, lower_.matrix.values, A.values);
-  }
-  void compute_in_place() override {
     check(Calls::factorise(handle_, problem_.rows(), problem_.num_entries(),
                            description_, values(), row_map(), entries(), info_,
                            policy_, buffer_.data()),

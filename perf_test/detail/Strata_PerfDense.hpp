@@ -17,14 +17,14 @@ namespace PerfTest {
 /// n x (n + 1).
 enum class DenseTask { solve, inverse, reduce, augmented };
 
-inline const std::vector<std::string>& dense_tasks() {
-  static const std::vector<std::string> names{"solve", "inverse", "reduce",
-                                              "augmented"};
-  return names;
-}
-inline const char* to_string(DenseTask task) {
-  return dense_tasks()[static_cast<std::size_t>(task)].c_str();
-}
+}  // namespace PerfTest
+template <>
+struct Detail::EnumeratorNames<PerfTest::DenseTask> {
+  static constexpr const char* list[] = {"solve", "inverse", "reduce",
+                                         "augmented"};
+};
+namespace PerfTest {
+
 inline bool reduces(DenseTask task) {
   return task == DenseTask::reduce || task == DenseTask::augmented;
 }
@@ -45,8 +45,7 @@ struct DenseOptions : CommonOptions {
                                DenseTask::reduce};
   std::vector<std::string> kinds{"random"};
   int stripe = 0;
-  /// Largest n for `lapack` and `getri`, and for `textbook`, which run on the
-  /// host.
+  /// Largest n for `lapack` and for `textbook`, which run on the host.
   int host_limit = 4096, textbook_limit = 1024;
   bool once = false;  ///< one run of each, for its error
 };
@@ -73,9 +72,7 @@ struct DenseResult : PerfResult {
   }
 };
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<DenseResult>> make_dense_runner(
-    const DenseOptions& options);
+using DenseRunners = RunnersOf<PerfRunner<DenseResult>, const DenseOptions&>;
 
 }  // namespace PerfTest
 }  // namespace Strata

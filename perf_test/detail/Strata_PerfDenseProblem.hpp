@@ -134,8 +134,7 @@ class DenseProblem {
     std::int64_t others = 0;
     Kokkos::parallel_reduce(
         "not_the_identity",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            0, rows * rows),
+        Detail::RangeOf<ExecutionSpace>(ExecutionSpace(), 0, rows * rows),
         CountOthers<Scalar>{reduced, rows}, others);
     if (others > 0)
       Kokkos::deep_copy(X, Scalar(std::numeric_limits<double>::quiet_NaN()));
@@ -183,8 +182,8 @@ class DenseProblem {
             bool unit) const {
     Kokkos::parallel_for(
         "fill",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            0, static_cast<std::int64_t>(to.size())),
+        Detail::RangeOf<ExecutionSpace>(ExecutionSpace(), 0,
+                                        static_cast<std::int64_t>(to.size())),
         FillDense<Scalar>{{to.data(), n()}, n(), entries, stream, unit});
     Kokkos::fence();
   }

@@ -17,12 +17,25 @@ namespace PerfTest {
 /// Incomplete LU and, of Hermitian matrices, incomplete Cholesky without fill.
 enum class FactorizationKind { ilu0, ic0 };
 
+/// What the diagonal becomes: `dominant`, the sum of the moduli of the row's
+/// other entries plus one.
+enum class DiagonalValues { dominant, as_is };
+
+}  // namespace PerfTest
+template <>
+struct Detail::EnumeratorNames<PerfTest::FactorizationKind> {
+  static constexpr const char* list[] = {"ilu0", "ic0"};
+};
+template <>
+struct Detail::EnumeratorNames<PerfTest::DiagonalValues> {
+  static constexpr const char* list[] = {"dominant", "as_is"};
+};
+namespace PerfTest {
+
 /// What becomes of the matrix before it is factorised.
 struct FactorizationSettings {
   FactorizationKind kind = FactorizationKind::ilu0;
-  /// The diagonal becomes the sum of the moduli of the row's other entries plus
-  /// one, else it stays as it is.
-  bool dominant = true;
+  DiagonalValues diagonal = DiagonalValues::dominant;
   double max_seconds = INFINITY;  ///< see MatrixRunner
 };
 
@@ -30,11 +43,9 @@ struct FactorizationSettings {
 /// the relative error is FactorErrors::relative.
 struct FactorizationResult : PerfResult {
   std::string family() const { return source->family; }
-  std::int64_t levels = 0;   ///< level sets of the lower triangle
-  double analysis_us = NAN;  ///< of the pattern, for the numeric phase
-  double numeric_us = NAN;   ///< factors of new values on that pattern
-  /// The same where the values may be overwritten, and need no copy.
-  double numeric_in_place_us = NAN;
+  std::int64_t levels = 0;     ///< level sets of the lower triangle
+  double analysis_us = NAN;    ///< of the pattern, for the numeric phase
+  double numeric_us = NAN;     ///< factors of new values on that pattern
   double ready_us = NAN;       ///< from the matrix to being ready to apply
   double new_values_us = NAN;  ///< from new values to being ready to apply
   double apply_us = NAN;       ///< x = U^-1 L^-1 b
@@ -52,9 +63,8 @@ inline const std::vector<std::string>& factorization_algorithms(
   return kind == FactorizationKind::ilu0 ? ilu0 : ic0;
 }
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<FactorizationResult>> make_factorization_runner(
-    const FactorizationSettings& settings);
+using FactorizationRunners =
+    RunnersOf<PerfRunner<FactorizationResult>, const FactorizationSettings&>;
 
 /// A matrix to factorise. Every algorithm reads the same views, with 4-byte
 /// columns and offsets.
@@ -103,11 +113,6 @@ class Factorizer {
   /// The numeric phase for a matrix of the problem's pattern, which stays as it
   /// is.
   virtual void compute(const Matrix& A) = 0;
-  /// Whether compute() is a copy of the values and a numeric phase that
-  /// overwrites them: those two.
-  virtual bool is_in_place() const { return false; }
-  virtual void copy_values(const Matrix&) {}
-  virtual void compute_in_place() {}
 
   /// From the problem's matrix to being ready to apply.
   virtual void make_ready() = 0;

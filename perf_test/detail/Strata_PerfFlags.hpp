@@ -5,8 +5,11 @@
 #include <Strata_Error.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <core/interface/Enumerators.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <detail/Strata_PerfOptions.hpp>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -15,21 +18,23 @@
 namespace Strata {
 namespace PerfTest {
 
-/// Flags and their values in the order given.
-using Flags = std::vector<std::pair<std::string, std::string>>;
+/// A flag of a program, and what takes its value.
+struct Flag {
+  std::string name;
+  std::function<void(const std::string&)> take;
+  bool is_switch = false;  ///< it has no value
+};
+using Flags = std::vector<Flag>;
 
-/// Takes `known` flags (`--flag value` and `--flag=value`) and `switches`,
-/// which have no value and neither has --help, out of argv; leaves the flags of
-/// Google Benchmark and Kokkos there.
-/// @throws OptionError on a flag that nobody knows, or without its value
-inline Flags take_flags(int& argc, char** argv,
-                        const std::vector<std::string>& known,
-                        const std::vector<std::string>& switches = {}) {
-  const auto is_one_of = [](const std::vector<std::string>& all,
-                            const std::string& flag) {
-    return std::find(all.begin(), all.end(), flag) != all.end();
-  };
-  Flags flags;
+/// Takes flags (`--flag value` and `--flag=value`) out of argv, and leaves
+/// those of Google Benchmark and Kokkos there.
+/// @throws OptionError on a flag that is not in `groups`, or without its value
+inline void take_flags(int& argc, char** argv,
+                       const std::vector<Flags>& groups) {
+  Flags known;
+  for (const Flags& group : groups)
+    known.insert(known.end(), group.begin(), group.end());
+  std::vector<std::pair<const Flag*, std::string>> given;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -38,36 +43,32 @@ inline Flags take_flags(int& argc, char** argv,
       argv[kept++] = argv[i];
       continue;
     }
-    if (argument == "--help" || argument == "-h") {
-      flags.emplace_back("--help", "");
-      continue;
-    }
-    if (is_one_of(switches, argument)) {
-      flags.emplace_back(argument, "");
-      continue;
-    }
     const std::size_t equals = argument.find('=');
-    const std::string flag = argument.substr(0, equals);
-    if (!is_one_of(known, flag))
-      throw OptionError(flag, "there is no such flag", "see --help");
+    const std::string name =
+        argument == "-h" ? "--help" : argument.substr(0, equals);
+    const auto flag =
+        std::find_if(known.begin(), known.end(),
+                     [&](const Flag& one) { return one.name == name; });
+    if (flag == known.end() || (flag->is_switch && equals != std::string::npos))
+      throw OptionError(name, "there is no such flag", "see --help");
     std::string value;
     if (equals != std::string::npos)
       value = argument.substr(equals + 1);
-    else if (i + 1 < argc)
+    else if (!flag->is_switch && i + 1 < argc)
       value = argv[++i];
-    if (value.empty())
-      throw OptionError(flag, "its value is missing", "see --help");
-    flags.emplace_back(flag, value);
+    if (value.empty() && !flag->is_switch)
+      throw OptionError(name, "its value is missing", "see --help");
+    given.emplace_back(&*flag, value);
   }
   argc = kept;
   argv[argc] = nullptr;
-  return flags;
+  for (const auto& [flag, value] : given) flag->take(value);
 }
 
 /// @throws OptionError unless `value` is a whole number from `least` to `most`
-template <class Number = int>
-Number whole_number(const std::string& flag, const std::string& value,
-                    Number least, Number most) {
+inline std::int64_t whole_number(const std::string& flag,
+                                 const std::string& value, std::int64_t least,
+                                 std::int64_t most) {
   char* end = nullptr;
   errno = 0;
   const long number = std::strtol(value.c_str(), &end, 10);
@@ -77,7 +78,7 @@ Number whole_number(const std::string& flag, const std::string& value,
                       "'" + value + "' is not a whole number from " +
                           std::to_string(least) + " to " + std::to_string(most),
                       "see --help");
-  return static_cast<Number>(number);
+  return number;
 }
 
 /// @throws OptionError unless `value` is a number from `least` to `most`
@@ -107,8 +108,7 @@ inline std::vector<std::string> list_parts(const std::string& list) {
 /// @throws OptionError for one that is not there
 inline std::vector<std::string> chosen_names(
     const std::string& list, const std::vector<std::string>& all,
-    const std::string& flag = "--algorithms",
-    const std::string& what = "algorithm") {
+    const std::string& flag, const std::string& what) {
   const auto parts = list_parts(list);
   std::string known;
   for (const auto& name : all) known += ' ' + name;
@@ -123,18 +123,55 @@ inline std::vector<std::string> chosen_names(
   return chosen;
 }
 
-inline void check_scalar_name(const std::string& value) {
-  if (value != "float" && value != "double" && value != "complex_float" &&
-      value != "complex_double")
-    throw OptionError("--scalar", "'" + value + "' is not a scalar type",
-                      "use float, double, complex_float or complex_double");
+/// A flag that is there or not.
+inline Flag toggle(const std::string& flag, bool& to) {
+  return {flag, [&to](const std::string&) { to = true; }, true};
 }
-
-/// The flags in `own`, and those of `common`.
-inline std::vector<std::string> with_flags(
-    std::vector<std::string> own, const std::vector<std::string>& common) {
-  own.insert(own.end(), common.begin(), common.end());
-  return own;
+inline Flag text(const std::string& flag, std::string& to) {
+  return {flag, [&to](const std::string& value) { to = value; }};
+}
+/// A number, see whole_number() and real_number().
+template <class Number>
+Flag whole(const std::string& flag, Number& to, std::int64_t least,
+           std::int64_t most) {
+  return {flag, [=, &to](const std::string& value) {
+            to = static_cast<Number>(whole_number(flag, value, least, most));
+          }};
+}
+inline Flag real(const std::string& flag, double& to, double least,
+                 double most) {
+  return {flag, [=, &to](const std::string& value) {
+            to = real_number(flag, value, least, most);
+          }};
+}
+inline Flag wholes(const std::string& flag, std::vector<int>& to,
+                   std::int64_t least, std::int64_t most) {
+  return {flag, [=, &to](const std::string& value) {
+            to.clear();
+            for (const auto& part : list_parts(value))
+              whole(flag, to.emplace_back(), least, most).take(part);
+          }};
+}
+/// Some of `all`, see chosen_names().
+inline Flag names(const std::string& flag, std::vector<std::string>& to,
+                  const std::vector<std::string>& all,
+                  const std::string& what = "algorithm") {
+  return {flag, [=, &to](const std::string& value) {
+            to = chosen_names(value, all, flag, what);
+          }};
+}
+/// One of an enumeration's names.
+template <class Enum>
+Flag choice(const std::string& flag, Enum& to) {
+  return {flag, [flag, &to](const std::string& value) {
+            for (const Enum one : Detail::enumerators<Enum>())
+              if (value == to_string(one)) {
+                to = one;
+                return;
+              }
+            throw OptionError(flag, "'" + value + "' is none of its choices",
+                              "use " + Detail::enumerator_names<Enum>());
+          }};
 }
 
 /// Where a program writes for people: standard output, unless Google Benchmark

@@ -100,34 +100,6 @@ class LapackGesv : public HostDenseAlgorithm<Scalar> {
   std::vector<int> pivots_;
 };
 
-/// getrf and getri of the LAPACK that CMake found.
-template <class Scalar>
-class LapackGetri : public HostDenseAlgorithm<Scalar> {
-  using Base = HostDenseAlgorithm<Scalar>;
-  using Base::a_, Base::x_;
-
- public:
-  explicit LapackGetri(const DenseProblem<Scalar>& problem) : Base(problem) {
-    const std::size_t n = a_.extent(0);
-    pivots_.resize(n);
-    room_.resize(64 * n);
-  }
-  void run() override {
-    std::copy(a_.data(), a_.data() + a_.size(), x_.data());
-    const int n = static_cast<int>(a_.extent(0));
-    const int room = static_cast<int>(room_.size());
-    int info = 0;
-    Lapack<Scalar>::getrf(&n, &n, x_.data(), &n, pivots_.data(), &info);
-    check_lapack("getrf", info);
-    Lapack<Scalar>::getri(&n, x_.data(), &n, pivots_.data(), room_.data(),
-                          &room, &info);
-    check_lapack("getri", info);
-  }
-
- private:
-  std::vector<int> pivots_;
-  std::vector<Scalar> room_;
-};
 #endif
 
 }  // namespace PerfTest

@@ -21,6 +21,17 @@ enum class BaseValues {
   laplacian  ///< -1 beside the diagonal, on it the number of these entries
 };
 
+}  // namespace PerfTest
+template <>
+struct Detail::EnumeratorNames<PerfTest::KrylovMethodName> {
+  static constexpr const char* list[] = {"cg", "bicgstab", "gmres"};
+};
+template <>
+struct Detail::EnumeratorNames<PerfTest::BaseValues> {
+  static constexpr const char* list[] = {"dominant", "as_is", "laplacian"};
+};
+namespace PerfTest {
+
 struct KrylovSettings {
   KrylovMethodName method = KrylovMethodName::bicgstab;
   FactorizationKind kind = FactorizationKind::ilu0;
@@ -53,9 +64,8 @@ inline const std::vector<std::string>& krylov_preconditioners() {
   return names;
 }
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<KrylovPerfResult>> make_krylov_runner(
-    const KrylovSettings& settings);
+using KrylovRunners =
+    RunnersOf<PerfRunner<KrylovPerfResult>, const KrylovSettings&>;
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -18,9 +18,6 @@ struct Lapack;
   extern "C" {                                                                 \
   void x##gesv_(const int*, const int*, void*, const int*, int*, void*,        \
                 const int*, int*);                                             \
-  void x##getrf_(const int*, const int*, void*, const int*, int*, int*);       \
-  void x##getri_(const int*, void*, const int*, const int*, void*, const int*, \
-                 int*);                                                        \
   void x##gbtrf_(const int*, const int*, const int*, const int*, void*,        \
                  const int*, int*, int*);                                      \
   void x##gbtrs_(const char*, const int*, const int*, const int*, const int*,  \
@@ -30,8 +27,6 @@ struct Lapack;
   template <>                                                                  \
   struct Lapack<Scalar_> {                                                     \
     static constexpr auto gesv = x##gesv_;                                     \
-    static constexpr auto getrf = x##getrf_;                                   \
-    static constexpr auto getri = x##getri_;                                   \
     static constexpr auto gbtrf = x##gbtrf_;                                   \
     static constexpr auto gbtrs = x##gbtrs_;                                   \
   };

@@ -21,6 +21,16 @@ using complex_double = Kokkos::complex<double>;
 /// The triangular system made of an input matrix.
 enum class Factor { lower, upper, ilu0_l, ilu0_u };
 
+/// Whether b comes from the host's memory and x goes back to it in each solve.
+enum class Transfers { none, timed, compared };
+
+}  // namespace PerfTest
+template <>
+struct Detail::EnumeratorNames<PerfTest::Factor> {
+  static constexpr const char* list[] = {"lower", "upper", "ilu0-l", "ilu0-u"};
+};
+namespace PerfTest {
+
 /// One matrix named on the command line.
 struct MatrixSource {
   bool is_file;      ///< a Matrix Market file, else a gallery name
@@ -41,18 +51,6 @@ struct CommonOptions {
   bool help = false;
 };
 
-/// What our plans are asked for.
-struct PlanWishes {
-  std::size_t bytes = 0;  ///< memory that they may hold; 0: no limit
-  /// TriangularOptions of these names.
-  std::string accuracy = "rowwise";
-  int merged_levels = 0;
-  int max_subgraph_rows = 0;
-};
-
-/// Whether b comes from the host's memory and x goes back to it in each solve.
-enum class Transfers { none, timed, compared };
-
 /// Whether solves are timed with the copies: the rows of one algorithm.
 inline std::vector<bool> ways_of_timing(Transfers transfers) {
   if (transfers == Transfers::compared) return {true, false};
@@ -72,10 +70,9 @@ struct SolveTiming {
 
 struct SptrsvOptions : CommonOptions {
   Factor factor = Factor::lower;
-  std::string factor_name = "lower";
   GalleryOrder reorder = GalleryOrder::natural;
   int rhs = 1;
-  PlanWishes wishes;
+  TriangularOptions plan;  ///< what our plans are asked for
   SolveTiming timing;
   bool explain = false;
 };

@@ -3,6 +3,7 @@
 #define STRATA_PERF_RANDOM_VECTORS_HPP
 
 #include <Kokkos_Core.hpp>
+#include <core/device/Backend.hpp>
 #include <core/scalar/CounterRandom.hpp>
 #include <cstdint>
 #include <detail/Strata_PerfParts.hpp>
@@ -36,11 +37,10 @@ struct DrawRow {
 template <class ExecutionSpace, class Vectors>
 void draw_vectors(const ExecutionSpace& exec, const Vectors& vectors,
                   std::uint64_t seed, std::uint64_t set) {
-  using Rows =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for(
       "Strata::perf::draw_vectors",
-      Rows(exec, 0, static_cast<std::int64_t>(vectors.extent(0))),
+      Detail::RangeOf<ExecutionSpace>(
+          exec, 0, static_cast<std::int64_t>(vectors.extent(0))),
       DrawRow<Vectors>{vectors, seed, set});
 }
 

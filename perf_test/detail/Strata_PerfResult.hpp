@@ -20,22 +20,13 @@ enum class Outcome {
   right
 };
 
-inline const char* outcome_text(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::right:
-      return "right";
-    case Outcome::wrong:
-      return "wrong";
-    case Outcome::bad_input:
-      return "bad_input";
-    case Outcome::left_out:
-      return "left_out";
-    case Outcome::failed:
-      return "failed";
-    default:
-      return "not_run";
-  }
-}
+}  // namespace PerfTest
+template <>
+struct Detail::EnumeratorNames<PerfTest::Outcome> {
+  static constexpr const char* list[] = {"not_run", "bad_input", "left_out",
+                                         "failed",  "wrong",     "right"};
+};
+namespace PerfTest {
 
 /// One algorithm on one system: what the results of all programs have.
 struct PerfResult {

@@ -4,11 +4,13 @@
 
 #include <benchmark/benchmark.h>
 
+#include <Strata_Error.hpp>
 #include <chrono>
 #include <cmath>
 #include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfResult.hpp>
 #include <exception>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -31,6 +33,41 @@ class PerfRunner {
     result.outcome = outcome;
     result.message = message;
     state.SkipWithError(message.c_str());
+  }
+};
+
+/// What makes the runners of a program, by the name of the scalar type that
+/// each is for. The sources in the program's folder are compiled once for each
+/// one of CMake's Strata_SCALARS, and add theirs before main.
+template <class Runner, class... Settings>
+class RunnersOf {
+ public:
+  /// Adds Own, which is made of the settings.
+  template <class Own>
+  struct Added {
+    explicit Added(const char* scalar) {
+      all()[scalar] = [](Settings... settings) -> std::unique_ptr<Runner> {
+        return std::make_unique<Own>(settings...);
+      };
+    }
+  };
+  /// @throws OptionError where the build has no such scalar type
+  static std::unique_ptr<Runner> make(const std::string& scalar,
+                                      Settings... settings) {
+    const auto found = all().find(scalar);
+    if (found != all().end()) return found->second(settings...);
+    std::string names;
+    for (const auto& one : all()) names += ' ' + one.first;
+    throw OptionError(
+        "--scalar", "this build has no '" + scalar + "'",
+        "use one of" + names + ", or add it to CMake's Strata_SCALARS");
+  }
+
+ private:
+  using Make = std::unique_ptr<Runner> (*)(Settings...);
+  static std::map<std::string, Make>& all() {
+    static std::map<std::string, Make> made;
+    return made;
   }
 };
 

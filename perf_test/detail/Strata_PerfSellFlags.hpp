@@ -5,18 +5,18 @@
 #include <Strata_SellOptions.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <limits>
-#include <string>
-#include <vector>
 
 namespace Strata {
 namespace PerfTest {
 
 /// Flags that say how a SellMatrix is made; what does not go together the
 /// library refuses.
-inline const std::vector<std::string>& sell_flags() {
-  static const std::vector<std::string> names{"--chunk-rows", "--sigma",
-                                              "--lanes", "--long-row"};
-  return names;
+inline Flags sell_flags(SellOptions& options) {
+  constexpr int most = std::numeric_limits<int>::max();
+  return {whole("--chunk-rows", options.chunk_rows, 0, most),
+          whole("--sigma", options.sigma, 0, most),
+          whole("--lanes", options.lanes_per_row, 0, most),
+          whole("--long-row", options.long_row, 0, most)};
 }
 inline const char* sell_flags_usage() {
   return R"(  --chunk-rows C     of SELL-C-sigma: rows of a chunk
@@ -25,24 +25,6 @@ inline const char* sell_flags_usage() {
   --long-row L       entries above which a row is stored apart
                      (each 0: as the library chooses, which is the default)
 )";
-}
-/// Whether `flag` is one of them; then `options` has its value.
-inline bool take_sell_flag(const std::string& flag, const std::string& value,
-                           SellOptions& options) {
-  const auto number = [&] {
-    return whole_number(flag, value, 0, std::numeric_limits<int>::max());
-  };
-  if (flag == "--chunk-rows")
-    options.chunk_rows = number();
-  else if (flag == "--sigma")
-    options.sigma = number();
-  else if (flag == "--lanes")
-    options.lanes_per_row = number();
-  else if (flag == "--long-row")
-    options.long_row = number();
-  else
-    return false;
-  return true;
 }
 
 }  // namespace PerfTest

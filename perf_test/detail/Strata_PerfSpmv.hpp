@@ -33,9 +33,7 @@ struct SpmvSettings {
   SellOptions sell;
 };
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<SpmvResult>> make_spmv_runner(
-    const SpmvSettings& settings);
+using SpmvRunners = RunnersOf<PerfRunner<SpmvResult>, const SpmvSettings&>;
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -5,30 +5,12 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 #include <Kokkos_Core.hpp>
 #include <cmath>
+#include <core/device/Backend.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <cstdint>
 
 namespace Strata {
 namespace PerfTest {
-
-/// A graph's Laplacian on a matrix's pattern, which has a complete diagonal:
-/// -1 beside the diagonal, and on it the number of these entries, 1 where there
-/// is none.
-template <class Matrix>
-struct LaplacianValues {
-  using Scalar = typename Matrix::non_const_value_type;
-  typename Matrix::row_map_type row_map;
-  typename Matrix::index_type entries;
-  typename Matrix::values_type values;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const auto begin = row_map(row), end = row_map(row + 1);
-    const auto others = end - begin - 1;
-    for (auto k = begin; k < end; ++k)
-      values(k) = entries(k) == row
-                      ? Scalar(static_cast<double>(others > 0 ? others : 1))
-                      : Scalar(-1);
-  }
-};
 
 /// S (A + shift diag(A)) S with the diagonal S = 1 + sin(phase + 2 pi i / n) /
 /// 4: values that change smoothly from row to row and from one phase to the
@@ -68,9 +50,7 @@ void set_values_of_step(const typename Matrix::execution_space& exec,
   const double at = static_cast<double>(step) / steps;
   Kokkos::parallel_for(
       "Strata::perf::values_of_step",
-      Kokkos::RangePolicy<typename Matrix::execution_space,
-                          Kokkos::IndexType<std::int64_t>>(exec, 0,
-                                                           A.numRows()),
+      Detail::RangeOf<typename Matrix::execution_space>(exec, 0, A.numRows()),
       ValuesOfStep<Matrix>{A.graph.row_map, A.graph.entries, base, A.values,
                            full_turn * at, full_turn / A.numRows(),
                            shift * (1 + at)});
@@ -103,9 +83,7 @@ double true_residual(const typename Matrix::execution_space& exec,
   for (const bool of_b : {false, true})
     Kokkos::parallel_reduce(
         "Strata::perf::true_residual",
-        Kokkos::RangePolicy<typename Matrix::execution_space,
-                            Kokkos::IndexType<std::int64_t>>(exec, 0,
-                                                             A.numRows()),
+        Detail::RangeOf<typename Matrix::execution_space>(exec, 0, A.numRows()),
         SumResiduals<Matrix, Vector>{A.graph.row_map, A.graph.entries, A.values,
                                      b, x, of_b},
         squares[of_b]);

@@ -13,6 +13,7 @@
 #include <core/scalar/Modulus.hpp>
 #include <cstdint>
 #include <detail/Strata_PerfOptions.hpp>
+#include <stdexcept>
 #include <vector>
 
 namespace Strata {
@@ -38,6 +39,16 @@ Matrix load_whole_matrix(const typename Matrix::execution_space& exec,
              ? read_matrix_market<Matrix>(source.spec)
              : reordered(exec, gallery<Matrix>(exec, source.spec, source.seed),
                          source.order, source.seed);
+}
+
+/// The same of a matrix that can be factorised. @throws std::runtime_error
+template <class Matrix>
+Matrix load_square_matrix(const typename Matrix::execution_space& exec,
+                          const MatrixSource& source) {
+  const auto A = load_whole_matrix<Matrix>(exec, source);
+  if (A.numRows() != A.numCols()) throw std::runtime_error("is not square");
+  if (A.numRows() == 0) throw std::runtime_error("has no rows");
+  return A;
 }
 
 /// Which diagonal entries complete_diagonal puts in.
@@ -90,6 +101,27 @@ Matrix complete_diagonal(const Matrix& A,
   return Matrix("Strata::complete_diagonal", A.numRows(), A.numCols(),
                 static_cast<Offset>(entries.size()), values.data(), map.data(),
                 entries.data());
+}
+
+/// A's pattern with other values, worked out on the host.
+/// @param value (row, column, A's value, entries of the row) -> the new one
+template <class Matrix, class Value>
+Matrix with_values(const Matrix& A, const Value& value) {
+  using Kokkos::create_mirror_view_and_copy;
+  const Kokkos::HostSpace host;
+  const auto row_map = create_mirror_view_and_copy(host, A.graph.row_map);
+  const auto entries = create_mirror_view_and_copy(host, A.graph.entries);
+  const auto from = create_mirror_view_and_copy(host, A.values);
+  const typename Matrix::values_type values("values", A.values.extent(0));
+  const auto to = Kokkos::create_mirror_view(values);
+  for (int row = 0; row < A.numRows(); ++row) {
+    const int begin = row_map(row), end = row_map(row + 1);
+    for (int k = begin; k < end; ++k)
+      to(k) = value(row, entries(k), from(k), end - begin);
+  }
+  Kokkos::deep_copy(values, to);
+  return Matrix("Strata::with_values", A.numRows(), A.numCols(), A.nnz(),
+                values, A.graph.row_map, A.graph.entries);
 }
 
 inline Uplo uplo_of(Factor factor) {

@@ -8,8 +8,8 @@
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfOptions.hpp>
 #include <detail/Strata_PerfResult.hpp>
+#include <detail/Strata_PerfRunner.hpp>
 #include <detail/Strata_PerfValidationSystems.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,8 +23,8 @@ struct ValidationOptions : CommonOptions {
   double milliseconds = 15;           ///< of timing, for each algorithm
   int rhs = 1;
   std::vector<std::string> candidates;  ///< and cuSPARSE; empty: all
-  PlanWishes wishes;  ///< of the automatic choice and the candidates
-  double scale = 1;   ///< see ValidationSet
+  TriangularOptions plan;  ///< of the automatic choice and the candidates
+  double scale = 1;        ///< see ValidationSet
   int seed = 1;
   bool list = false;
 };
@@ -36,6 +36,13 @@ enum class Timing {
   refused,   ///< it can't take the system, or not in this memory
   not_asked  ///< left out of --candidates
 };
+
+}  // namespace PerfTest
+template <>
+struct Detail::EnumeratorNames<PerfTest::Timing> {
+  static constexpr const char* list[] = {"full", "once", "refused", ""};
+};
+namespace PerfTest {
 
 /// An algorithm named explicitly, on one system.
 struct CandidateTime {
@@ -53,8 +60,6 @@ struct ValidationResult {
   std::string family, system, scalar, accuracy;
   std::int64_t rows = 0, entries = 0, levels = 0;
   int rhs = 1;
-  /// Of the entries beside the diagonal: those at most 256 from it.
-  double near_share = 0;
   PlanFacts plan;  ///< of the automatic choice
   double solve_us = NAN, analysis_us = NAN;
   double peer_us = NAN, peer_analysis_us = NAN;
@@ -130,27 +135,12 @@ inline std::vector<std::string> all_families() {
 }
 
 /// Flags that choose systems of the set.
-inline const std::vector<std::string>& set_flags() {
-  static const std::vector<std::string> names{
-      "--families", "--systems", "--per-family", "--scale", "--seed"};
-  return names;
-}
-/// Whether `flag` is one of them; then `options` has its value.
-inline bool take_set_flag(const std::string& flag, const std::string& value,
-                          ValidationOptions& options) {
-  if (flag == "--families")
-    options.families = chosen_names(value, all_families(), flag, "family");
-  else if (flag == "--systems")
-    options.text = value;
-  else if (flag == "--per-family")
-    options.per_family = whole_number(flag, value, 1, 1000000);
-  else if (flag == "--scale")
-    options.scale = real_number(flag, value, 0.5, 2);
-  else if (flag == "--seed")
-    options.seed = whole_number(flag, value, 1, 1000000);
-  else
-    return false;
-  return true;
+inline Flags set_flags(ValidationOptions& options) {
+  return {names("--families", options.families, all_families(), "family"),
+          text("--systems", options.text),
+          whole("--per-family", options.per_family, 1, 1000000),
+          real("--scale", options.scale, 0.5, 2),
+          whole("--seed", options.seed, 1, 1000000)};
 }
 /// The whole matrices of these systems, each once.
 inline std::vector<MatrixSource> matrices_of(
@@ -174,9 +164,7 @@ class ValidationRunner {
   virtual ValidationResult run(const ValidationSystem& system) = 0;
 };
 
-template <class Scalar>
-std::unique_ptr<ValidationRunner> make_validation_runner(
-    const ValidationOptions& options);
+using ValidationRunners = RunnersOf<ValidationRunner, const ValidationOptions&>;
 
 }  // namespace PerfTest
 }  // namespace Strata

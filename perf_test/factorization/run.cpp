@@ -21,19 +21,9 @@ template <class Matrix>
 Matrix scaled(const Matrix& A) {
   using Scalar = typename Matrix::non_const_value_type;
   const auto scale = [](int row) { return double(1 << row % 3); };
-  const auto map =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.graph.row_map);
-  const auto entries =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.graph.entries);
-  typename Matrix::values_type values("other values", A.values.extent(0));
-  const auto other = Kokkos::create_mirror_view(values);
-  Kokkos::deep_copy(other, A.values);
-  for (int i = 0; i < A.numRows(); ++i)
-    for (int k = map(i); k < map(i + 1); ++k)
-      other(k) *= Scalar(scale(i) * scale(entries(k)));
-  Kokkos::deep_copy(values, other);
-  return Matrix("other", A.numRows(), A.numCols(), A.nnz(), values,
-                A.graph.row_map, A.graph.entries);
+  return with_values(A, [&](int row, int column, const Scalar& value, int) {
+    return value * Scalar(scale(row) * scale(column));
+  });
 }
 
 /// @throws std::runtime_error unless A = A^H, within 64 roundings
@@ -63,10 +53,9 @@ FactorProblem<Scalar> load_problem(const MatrixSource& source,
   const typename FactorProblem<Scalar>::ExecutionSpace exec;
   FactorProblem<Scalar> problem;
   problem.kind = settings.kind;
-  Matrix A = load_whole_matrix<Matrix>(exec, source);
-  if (A.numRows() != A.numCols()) throw std::runtime_error("is not square");
-  if (A.numRows() == 0) throw std::runtime_error("has no rows");
-  if (settings.dominant) A = complete_diagonal(A, NewDiagonal::everywhere);
+  Matrix A = load_square_matrix<Matrix>(exec, source);
+  if (settings.diagonal == DiagonalValues::dominant)
+    A = complete_diagonal(A, NewDiagonal::everywhere);
   problem.matrix = A;
   problem.other = scaled(A);
   const Kokkos::HostSpace host;
@@ -126,7 +115,7 @@ class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
       return std::make_unique<FactorProblem<Scalar>>(
           load_problem<Scalar>(source, settings_));
     } catch (const std::runtime_error& error) {
-      if (settings_.dominant) throw;
+      if (settings_.diagonal == DiagonalValues::dominant) throw;
       throw std::runtime_error(error.what() +
                                std::string("; --diagonal dominant may help"));
     }
@@ -211,27 +200,21 @@ class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
 
   void take_times() {
     Factorizer<Scalar>& algorithm = *algorithm_;
-    const auto nothing = [] {};
-    const auto median_us = [&](const auto& prepare, const auto& work) {
-      return 1e6 * median_seconds_after(exec_, prepare, work);
+    const auto median_us = [&](const auto& work) {
+      return 1e6 * median_seconds(exec_, work);
     };
-    known_.ready_us = median_us(nothing, [&] { algorithm.make_ready(); });
+    known_.ready_us = median_us([&] { algorithm.make_ready(); });
     this->require_time();
     known_.new_values_us =
-        median_us(nothing, [&] { algorithm.update_values(next_values()); });
+        median_us([&] { algorithm.update_values(next_values()); });
     algorithm.update_values(problem_->matrix);
     const int batch = calls_per_batch(exec_, [&] { apply(); });
-    known_.apply_us = median_us(nothing,
-                                [&] {
-                                  for (int i = 0; i < batch; ++i) apply();
-                                }) /
+    known_.apply_us = median_us([&] {
+                        for (int i = 0; i < batch; ++i) apply();
+                      }) /
                       batch;
     this->require_time();
-    known_.analysis_us = median_us(nothing, [&] { algorithm.analyse(); });
-    if (algorithm.is_in_place())
-      known_.numeric_in_place_us =
-          median_us([&] { algorithm.copy_values(next_values()); },
-                    [&] { algorithm.compute_in_place(); });
+    known_.analysis_us = median_us([&] { algorithm.analyse(); });
     batch_ = calls_per_batch(exec_, [&] { algorithm.compute(next_values()); });
   }
 
@@ -243,15 +226,9 @@ class Runner : public MatrixRunner<FactorizationResult, FactorProblem<Scalar>> {
   int batch_ = 1;
 };
 
+const FactorizationRunners::Added<Runner<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
+
 }  // namespace
-
-template <class Scalar>
-std::unique_ptr<PerfRunner<FactorizationResult>> make_factorization_runner(
-    const FactorizationSettings& settings) {
-  return std::make_unique<Runner<Scalar>>(settings);
-}
-template std::unique_ptr<PerfRunner<FactorizationResult>>
-make_factorization_runner<STRATA_PERF_SCALAR>(const FactorizationSettings&);
-
 }  // namespace PerfTest
 }  // namespace Strata

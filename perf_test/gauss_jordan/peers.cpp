@@ -41,7 +41,6 @@ std::unique_ptr<DenseAlgorithm<Scalar>> make_dense_peer(
     return std::make_unique<EyvazovElimination<Scalar>>(problem);
 #ifdef STRATA_PERF_LAPACK
   if (name == "lapack") return std::make_unique<LapackGesv<Scalar>>(problem);
-  if (name == "getri") return std::make_unique<LapackGetri<Scalar>>(problem);
 #endif
 #ifdef STRATA_PERF_CUSOLVER
   if (name == "cusolver")

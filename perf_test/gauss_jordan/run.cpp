@@ -5,6 +5,7 @@
 
 namespace Strata {
 namespace PerfTest {
+namespace {
 
 template <class Scalar>
 class Runner : public PerfRunner<DenseResult> {
@@ -74,14 +75,9 @@ class Runner : public PerfRunner<DenseResult> {
   double backward_error_ = 0;
 };
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<DenseResult>> make_dense_runner(
-    const DenseOptions& options) {
-  return std::make_unique<Runner<Scalar>>(options);
-}
+const DenseRunners::Added<Runner<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
 
-template std::unique_ptr<PerfRunner<DenseResult>>
-make_dense_runner<STRATA_PERF_SCALAR>(const DenseOptions&);
-
+}  // namespace
 }  // namespace PerfTest
 }  // namespace Strata

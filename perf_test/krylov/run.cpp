@@ -98,14 +98,11 @@ StepProblem<Scalar> load_problem(const MatrixSource& source,
   using Kokkos::create_mirror_view_and_copy;
   using Problem = StepProblem<Scalar>;
   using Matrix = typename Problem::Matrix;
-  using Space = typename Problem::ExecutionSpace;
-  const Space exec;
+  const typename Problem::ExecutionSpace exec;
   Problem problem;
   problem.kind = settings.kind;
   problem.enqueue_updates = true;
-  Matrix A = load_whole_matrix<Matrix>(exec, source);
-  if (A.numRows() != A.numCols()) throw std::runtime_error("is not square");
-  if (A.numRows() == 0) throw std::runtime_error("has no rows");
+  Matrix A = load_square_matrix<Matrix>(exec, source);
   if (settings.values != BaseValues::as_is)
     A = complete_diagonal(A, NewDiagonal::everywhere);
   const Kokkos::HostSpace host;
@@ -113,17 +110,11 @@ StepProblem<Scalar> load_problem(const MatrixSource& source,
   problem.row_map = create_mirror_view_and_copy(host, A.graph.row_map);
   problem.entries = create_mirror_view_and_copy(host, A.graph.entries);
   problem.diagonal = diagonal_places(problem);
-  problem.base = typename Matrix::values_type("base", A.values.extent(0));
   if (settings.values == BaseValues::laplacian)
-    Kokkos::parallel_for(
-        "Strata::perf::laplacian",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, A.numRows()),
-        LaplacianValues<Matrix>{A.graph.row_map, A.graph.entries,
-                                problem.base});
-  else
-    Kokkos::deep_copy(exec, problem.base, A.values);
-  exec.fence();
+    A = with_values(A, [](int row, int column, const Scalar&, int length) {
+      return Scalar(row == column ? std::max(length - 1, 1) : -1);
+    });
+  problem.base = A.values;
   problem.matrix =
       Matrix("step", A.numRows(), A.numCols(), A.nnz(),
              typename Matrix::values_type("values", A.values.extent(0)),
@@ -280,15 +271,9 @@ class Runner : public MatrixRunner<KrylovPerfResult, StepProblem<Scalar>> {
   double tolerance_;
 };
 
+const KrylovRunners::Added<Runner<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
+
 }  // namespace
-
-template <class Scalar>
-std::unique_ptr<PerfRunner<KrylovPerfResult>> make_krylov_runner(
-    const KrylovSettings& settings) {
-  return std::make_unique<Runner<Scalar>>(settings);
-}
-template std::unique_ptr<PerfRunner<KrylovPerfResult>>
-make_krylov_runner<STRATA_PERF_SCALAR>(const KrylovSettings&);
-
 }  // namespace PerfTest
 }  // namespace Strata

@@ -228,8 +228,8 @@ class Runner : public MatrixRunner<SpmvResult, SpmvMatrix<Scalar>> {
     const auto rows = static_cast<std::int64_t>(A().numRows());
     Kokkos::parallel_reduce(
         "spmv::error",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
-            exec_, 0, rows * static_cast<std::int64_t>(y_.extent(1))),
+        Detail::RangeOf<Space>(exec_, 0,
+                               rows * static_cast<std::int64_t>(y_.extent(1))),
         ProductError<Matrix, Vectors>{A().graph.row_map, A().graph.entries,
                                       A().values, x_, y_,
                                       short_digits ? 6e-8 : 1.2e-16, rows},
@@ -243,15 +243,9 @@ class Runner : public MatrixRunner<SpmvResult, SpmvMatrix<Scalar>> {
   Vectors x_, y_;
 };
 
+const SpmvRunners::Added<Runner<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
+
 }  // namespace
-
-template <class Scalar>
-std::unique_ptr<PerfRunner<SpmvResult>> make_spmv_runner(
-    const SpmvSettings& settings) {
-  return std::make_unique<Runner<Scalar>>(settings);
-}
-template std::unique_ptr<PerfRunner<SpmvResult>>
-make_spmv_runner<STRATA_PERF_SCALAR>(const SpmvSettings&);
-
 }  // namespace PerfTest
 }  // namespace Strata

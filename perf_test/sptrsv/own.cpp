@@ -131,17 +131,13 @@ class DropIn : public Algorithm<Scalar> {
 template <class Scalar>
 std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
                                             const Problem<Scalar>& problem,
-                                            const PlanWishes& wishes) {
-  TriangularOptions options;
+                                            const TriangularOptions& wishes) {
+  TriangularOptions options = wishes;
   const bool drops_in = name == drop_in || name == drop_in_fixed;
   options.algorithm =
       drops_in ? Strata::Algorithm::automatic : algorithm_from_string(name);
-  options.experimental.max_subgraph_rows = wishes.max_subgraph_rows;
   // The drop-in functions get one after the other.
   options.max_right_hand_sides = drops_in ? 1 : problem.rhs();
-  options.max_plan_bytes = wishes.bytes;
-  options.accuracy = accuracy_from_string(wishes.accuracy);
-  options.merged_levels = wishes.merged_levels;
   if (drops_in)
     return std::make_unique<DropIn<Scalar>>(problem, options,
                                             name == drop_in_fixed);
@@ -149,7 +145,8 @@ std::unique_ptr<Algorithm<Scalar>> make_own(const std::string& name,
 }
 
 template std::unique_ptr<Algorithm<STRATA_PERF_SCALAR>> make_own(
-    const std::string&, const Problem<STRATA_PERF_SCALAR>&, const PlanWishes&);
+    const std::string&, const Problem<STRATA_PERF_SCALAR>&,
+    const TriangularOptions&);
 
 }  // namespace PerfTest
 }  // namespace Strata

@@ -12,6 +12,7 @@
 
 namespace Strata {
 namespace PerfTest {
+namespace {
 
 template <class Scalar>
 class Runner : public MatrixRunner<SptrsvResult, Problem<Scalar>> {
@@ -57,7 +58,7 @@ class Runner : public MatrixRunner<SptrsvResult, Problem<Scalar>> {
     if (!algorithm_ || name != algorithm_name_) {
       algorithm_.reset();
       algorithm_name_ = name;
-      algorithm_ = is_own(name) ? make_own(name, *problem_, options_.wishes)
+      algorithm_ = is_own(name) ? make_own(name, *problem_, options_.plan)
                                 : make_peer(name, *problem_);
       analysis_us_ =
           1e6 * median_seconds(exec_, [this] { algorithm_->analyse(); });
@@ -169,14 +170,9 @@ class Runner : public MatrixRunner<SptrsvResult, Problem<Scalar>> {
   std::optional<HostMean> host_mean_;  ///< of the algorithm, if on_host()
 };
 
-template <class Scalar>
-std::unique_ptr<PerfRunner<SptrsvResult>> make_runner(
-    const SptrsvOptions& options, std::ostream& explanations) {
-  return std::make_unique<Runner<Scalar>>(options, explanations);
-}
+const SptrsvRunners::Added<Runner<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
 
-template std::unique_ptr<PerfRunner<SptrsvResult>>
-make_runner<STRATA_PERF_SCALAR>(const SptrsvOptions&, std::ostream&);
-
+}  // namespace
 }  // namespace PerfTest
 }  // namespace Strata

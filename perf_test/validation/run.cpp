@@ -13,6 +13,7 @@
 
 namespace Strata {
 namespace PerfTest {
+namespace {
 
 /// The triangle of a system of the set.
 template <class Matrix>
@@ -36,7 +37,7 @@ class MeasuredSystems : public ValidationRunner {
     result.family = system.family;
     result.system = system.name();
     result.scalar = options_.scalar;
-    result.accuracy = options_.wishes.accuracy;
+    result.accuracy = to_string(options_.plan.accuracy);
     try {
       using Matrix = typename Problem<Scalar>::Matrix;
       problem_ = std::make_unique<Problem<Scalar>>(
@@ -56,7 +57,6 @@ class MeasuredSystems : public ValidationRunner {
         static_cast<std::int64_t>(problem_->matrix.graph.entries.extent(0));
     result.levels = problem_->levels;
     result.rhs = options_.rhs;
-    result.near_share = near_share();
     try {
       measure(result);
     } catch (const std::exception& error) {
@@ -85,27 +85,10 @@ class MeasuredSystems : public ValidationRunner {
     }
   };
 
-  /// See ValidationResult.
-  double near_share() const {
-    const auto host = [](const auto& view) {
-      return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-    };
-    const auto row_map = host(problem_->matrix.graph.row_map);
-    const auto entries = host(problem_->matrix.graph.entries);
-    std::int64_t near = 0, all = 0;
-    for (std::int64_t i = 0; i < problem_->rows(); ++i)
-      for (auto k = row_map(i); k < row_map(i + 1); ++k) {
-        const std::int64_t distance = std::abs(i - std::int64_t{entries(k)});
-        near += distance > 0 && distance <= 256;
-        all += distance > 0;
-      }
-    return all > 0 ? double(near) / double(all) : 0;
-  }
-
   void measure(ValidationResult& result) {
     const std::string automatic =
         Strata::to_string(Strata::Algorithm::automatic);
-    Measured& chosen = add(make_own(automatic, *problem_, options_.wishes));
+    Measured& chosen = add(make_own(automatic, *problem_, options_.plan));
     result.analysis_us = analyse_again(*chosen.algorithm);
     result.plan = chosen.algorithm->plan();
     solve_once(chosen);
@@ -166,8 +149,7 @@ class MeasuredSystems : public ValidationRunner {
   Measured* try_candidate(CandidateTime& candidate) {
     candidate.timing = Timing::refused;
     try {
-      auto algorithm =
-          make_own(candidate.algorithm, *problem_, options_.wishes);
+      auto algorithm = make_own(candidate.algorithm, *problem_, options_.plan);
       algorithm->analyse();
       const PlanFacts plan = algorithm->plan();
       candidate.merged_levels = plan.merged_levels;
@@ -272,14 +254,9 @@ class MeasuredSystems : public ValidationRunner {
   HostVectors<Scalar> host_x_;
 };
 
-template <class Scalar>
-std::unique_ptr<ValidationRunner> make_validation_runner(
-    const ValidationOptions& options) {
-  return std::make_unique<MeasuredSystems<Scalar>>(options);
-}
+const ValidationRunners::Added<MeasuredSystems<STRATA_PERF_SCALAR>> added(
+    STRATA_PERF_SCALAR_NAME);
 
-template std::unique_ptr<ValidationRunner>
-make_validation_runner<STRATA_PERF_SCALAR>(const ValidationOptions&);
-
+}  // namespace
 }  // namespace PerfTest
 }  // namespace Strata

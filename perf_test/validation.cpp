@@ -3,9 +3,9 @@
 // beside all its candidates on a set of systems that it was not fitted to.
 // validation_usage() tells the flags.
 #include <Kokkos_Core.hpp>
-#include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfDevice.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
@@ -194,7 +194,7 @@ int run_all(const ValidationOptions& options, std::ostream& people) {
     return EXIT_SUCCESS;
   }
   TableFile<ValidationResult> table(options.table_file, validation_columns());
-  people << "device: " << Detail::device_name(Space()) << '\n';
+  people << "device: " << device_name(Space()) << '\n';
   const auto runner = with_scalar(options.scalar, [&](auto scalar) {
     return make_validation_runner<decltype(scalar)>(options);
   });

@@ -265,7 +265,8 @@ using Solve = Detail::TilesAlgorithm<double, Space>;
 Detail::TilePartition partition_of(
     const Detail::TriangularAnalysis<Space>& analysis, bool may_invert) {
   return Detail::partition_tiles(Space(), analysis.graph,
-                                 Solve::teams(may_invert));
+                                 Detail::TileSizes<double, Space>::teams(
+                                     may_invert));
 }
 
 /// Row after row of a lower triangle, diagonals last.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <core/device/Atomics.hpp>
-#include <core/device/KokkosVersion.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <core/matrix/ValueIndex.hpp>

@@ -2,7 +2,6 @@
 #ifndef STRATA_CORE_MATRIX_SHARED_ELEMENTS_HPP
 #define STRATA_CORE_MATRIX_SHARED_ELEMENTS_HPP
 
-#include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
 #include <algorithm>
 #include <array>

@@ -15,9 +15,7 @@
 #include <kernels/factorization/numeric/FactorRowsOnHost.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 #include <kernels/factorization/symbolic/FactorPatterns.hpp>
-#include <limits>
 #include <memory>
-#include <string>
 #include <type_traits>
 
 namespace Strata {

@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_TRIANGULAR_SOLVER_STATE_HPP
 
 #include <Strata_TriangleGraph.hpp>
-#include <Strata_TriangularSolver.hpp>
+#include <Strata_TriangularReport.hpp>
 #include <algorithm>
 #include <analysis/level_sets/GraphWithLevels.hpp>
 #include <core/device/Profiling.hpp>

@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_KRYLOV_GMRES_GMRES_KERNELS_HPP
 #define STRATA_KERNELS_KRYLOV_GMRES_GMRES_KERNELS_HPP
 
-#include <algorithm>
 #include <core/device/GridSum.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/MultiVectorRef.hpp>

@@ -85,7 +85,8 @@ class SyncFreeRegistration
 
   void add(Selection& selection, int levels) {
     Candidate& added = selection.add(
-        *this, levels > 1 ? merged_levels_note(levels) : std::string());
+        *this,
+        levels > 1 ? std::to_string(levels) + " merged level sets" : "");
     added.merged_levels = levels;
     if (levels > 1 && !selection.levels_are_named())
       added.most_times_matrix = most_times_matrix;

@@ -12,16 +12,6 @@
 namespace Strata {
 namespace Detail {
 
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar& v) {
-  return v;
-}
-template <class R>
-KOKKOS_INLINE_FUNCTION Kokkos::complex<R> conjugate(
-    const Kokkos::complex<R>& v) {
-  return Kokkos::complex<R>(v.real(), -v.imag());
-}
-
 template <class Scalar, class MemorySpace>
 struct GatherValues {
   ValueIndex<MemorySpace> value_index;

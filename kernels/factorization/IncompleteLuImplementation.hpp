@@ -4,7 +4,7 @@
 
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_TriangleGraph.hpp>
-#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/Launch.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>

@@ -5,7 +5,7 @@
 #include <Strata_TriangleGraph.hpp>
 #include <Strata_TriangularReport.hpp>
 #include <algorithm>
-#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/Profiling.hpp>
 #include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>

@@ -91,10 +91,6 @@ class SyncFreeRegistration
     if (levels > 1 && !selection.levels_are_named())
       added.most_times_matrix = most_times_matrix;
   }
-  static bool in_blocks(const Selection& selection) {
-    return gains_by_cache_blocks(selection.exec, selection.analysis.order.sizes,
-                                 sizeof(Scalar));
-  }
 
   /// The next smaller workspace worth a try.
   static int fewer_columns(int columns) {
@@ -118,7 +114,8 @@ class SyncFreeRegistration
       if (merged.exist())
         return std::make_shared<Solve>(exec, analysis, merged);
     }
-    if (columns == 1 && in_blocks(selection)) {
+    if (columns == 1 &&
+        gains_by_cache_blocks(exec, analysis.order.sizes, sizeof(Scalar))) {
       auto ordered = analysis;
       ordered.order = order_by_cache_blocks(
           exec, analysis.graph, analysis.order, vertices_of_cache_block,

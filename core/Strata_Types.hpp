@@ -3,7 +3,6 @@
 #define STRATA_TYPES_HPP
 
 #include <core/interface/Enumerators.hpp>
-#include <string>
 
 namespace Strata {
 

@@ -3,9 +3,9 @@
 // beside all its candidates on a set of systems that it was not fitted to.
 // validation_usage() tells the flags.
 #include <Kokkos_Core.hpp>
-#include <core/device/DeviceInfo.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfCommandLine.hpp>
+#include <detail/Strata_PerfDevice.hpp>
 #include <detail/Strata_PerfFlags.hpp>
 #include <detail/Strata_PerfMain.hpp>
 #include <detail/Strata_PerfOutput.hpp>
@@ -164,7 +164,7 @@ int run_all(const ValidationOptions& options, std::ostream& people) {
   }
   const auto runner = ValidationRunners::make(options.scalar, options);
   TableFile<ValidationResult> table(options.table_file, validation_columns());
-  people << "device: " << Detail::device_name(Space()) << '\n';
+  people << "device: " << device_name(Space()) << '\n';
   int code = EXIT_SUCCESS;
   for (const auto& system : systems) {
     const ValidationResult result = runner->run(system);

@@ -6,6 +6,7 @@
 #include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
+#include <analysis/merging/SampleMerging.hpp>
 #include <analysis/packing/MakeRowChunks.hpp>
 
 // Functions and classes of the analysis that depend on no scalar.

@@ -142,7 +142,7 @@ ChunkCounts count_chunks(const Pattern& pattern, int levels, bool upper) {
                                  max_steps, within, pool);
   EXPECT_EQ(made.levels, levels);
   if (!made.exist()) return {};
-  const auto plan = Detail::make_row_chunks_with(
+  const auto plan = Detail::make_row_chunks(
       exec, made.graph, made.order, num_values(host), width, max_steps,
       DependencyNumbering::permuted_row, pool, [](auto&, auto&) {},
       RowCoefficients<Memory>{made.coefficient_map, made.coefficient,

@@ -21,6 +21,19 @@ auto on_host(const View& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
+/// Chunks of rows that are not merged.
+RowChunks<Space::memory_space> make_chunks(
+    const Space& exec, const DependencyGraph<Space::memory_space>& graph,
+    const LevelOrder<Space::memory_space>& order, std::int64_t num_values,
+    int width, int max_steps, DependencyNumbering numbering) {
+  Detail::WorkPool<Space> pool(exec, 0);
+  const auto plan =
+      Detail::make_row_chunks(exec, graph, order, num_values, width, max_steps,
+                              numbering, pool, [](auto&, auto&) {});
+  exec.fence();
+  return plan;
+}
+
 /// Diagonal blocks in place of level sets.
 LevelSets blocks_as_levels(const TestGraphs::Graph& host) {
   const auto start = TestGraphs::plain_blocks(host);
@@ -45,8 +58,8 @@ void expect_chunks(const TestGraphs::Graph& host, int width, int max_steps,
   const auto order =
       by_blocks ? Detail::order_by_diagonal_blocks(exec, graph, within, pool)
                 : order_by_level(exec, graph, within);
-  const auto plan = make_row_chunks(exec, graph, order, num_values, width,
-                                    max_steps, numbering);
+  const auto plan =
+      make_chunks(exec, graph, order, num_values, width, max_steps, numbering);
   const auto row = on_host(plan.row);
   const auto chunk = on_host(plan.chunk);
   const auto dependency = on_host(plan.dependency);
@@ -153,7 +166,7 @@ int expect_lists(const TestGraphs::Graph& host, int levels, int max_steps,
   const auto made = merge_levels(exec, graph, by_level, levels, num_values,
                                  max_steps, within, pool);
   if (!made.exist()) return 0;
-  const auto plan = Detail::make_row_chunks_with(
+  const auto plan = Detail::make_row_chunks(
       exec, made.graph, made.order, num_values, width, max_steps,
       DependencyNumbering::permuted_row, pool, [](auto&, auto&) {},
       RowCoefficients<Memory>{made.coefficient_map, made.coefficient,
@@ -288,7 +301,7 @@ TEST(RowChunks, LongRowsGetLanes) {
   for (const int max_steps : {1, 3, 100})
     expect_chunks(graph, 32, max_steps, DependencyNumbering::row);
   const auto device = mirror_graph(Space(), graph);
-  const auto plan = make_row_chunks(
+  const auto plan = make_chunks(
       Space(), device,
       order_by_level(Space(), device, WithinLevel::longest_rows_first), 4000,
       32, 4, DependencyNumbering::row);
@@ -311,26 +324,13 @@ TEST(RowChunks, RowsOfALevelAreSortedByLength) {
   const auto graph = TestGraphs::with_value_indices(
       TestGraphs::make_graph(dependencies), false);
   const auto device = mirror_graph(Space(), graph);
-  const auto plan = make_row_chunks(
+  const auto plan = make_chunks(
       Space(), device,
       order_by_level(Space(), device, WithinLevel::longest_rows_first), 4000, 4,
       9, DependencyNumbering::row);
   // 32 of each length: 8 chunks of each.
   const std::int64_t entries = graph.num_edges();
   EXPECT_EQ(plan.num_slots, entries);
-}
-
-TEST(RowChunks, NumberingsWithoutANameAreRefused) {
-  for (const int number : {99, -1, 2}) try {
-      make_row_chunks(Space(), DependencyGraph<Space::memory_space>(),
-                      LevelOrder<Space::memory_space>(), 0, 1, 4,
-                      static_cast<DependencyNumbering>(number));
-      ADD_FAILURE() << number << " is accepted";
-    } catch (const OptionError& error) {
-      EXPECT_EQ(error.argument(), "numbering");
-      EXPECT_EQ(error.problem(),
-                "is " + std::to_string(number) + ", which has no name");
-    }
 }
 
 }  // namespace

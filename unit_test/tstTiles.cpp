@@ -264,8 +264,9 @@ using Solve = Detail::TilesAlgorithm<double, Space>;
 
 Detail::TilePartition partition_of(
     const Detail::TriangularAnalysis<Space>& analysis, bool may_invert) {
-  return Detail::partition_tiles(Space(), analysis.graph,
-                                 Solve::teams(may_invert));
+  return Detail::partition_tiles(
+      Space(), analysis.graph,
+      Detail::TileSizes<double, Space>::teams(may_invert));
 }
 
 /// Row after row of a lower triangle, diagonals last.

@@ -61,14 +61,6 @@ struct ColourStarts {
   }
 };
 
-template <class MemorySpace>
-Permutation<MemorySpace> new_permutation(std::int64_t n) {
-  using Rows = Kokkos::View<int*, MemorySpace>;
-  Permutation<MemorySpace> made;
-  made.old_row = make_unfilled<Rows>("Strata::Permutation::old_row", n);
-  made.new_row = make_unfilled<Rows>("Strata::Permutation::new_row", n);
-  return made;
-}
 template <class ExecutionSpace, class MemorySpace>
 void invert_permutation(const ExecutionSpace& exec,
                         const Permutation<MemorySpace>& made) {

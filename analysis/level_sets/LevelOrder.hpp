@@ -79,6 +79,17 @@ struct GraphLevels {
   }
 };
 
+/// The graph of a triangle and its levels, in the memory of a pool, which an
+/// analysis of that triangle can begin with. Without a pool there is none.
+template <class ExecutionSpace>
+struct GraphWithLevels {
+  using Memory = typename ExecutionSpace::memory_space;
+
+  typename WorkPool<ExecutionSpace>::Pointer pool;
+  DependencyGraph<Memory> graph;
+  GraphLevels<Memory> levels;
+};
+
 template <class MemorySpace>
 struct ResetLevels {
   Kokkos::View<int*, MemorySpace> level, counters;

@@ -64,6 +64,14 @@ struct PermutationCheck {
   }
 };
 
+template <class MemorySpace>
+Permutation<MemorySpace> new_permutation(std::int64_t n) {
+  using Rows = Kokkos::View<int*, MemorySpace>;
+  Permutation<MemorySpace> made;
+  made.old_row = make_unfilled<Rows>("Strata::Permutation::old_row", n);
+  made.new_row = make_unfilled<Rows>("Strata::Permutation::new_row", n);
+  return made;
+}
 /// See level_permutation.
 template <class ExecutionSpace>
 Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
@@ -99,12 +107,8 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
     graph = both;
   }
   const auto order = order_by_level(exec, graph, WithinLevel::ascending);
-  Permutation<Memory> permutation;
+  auto permutation = new_permutation<Memory>(n);
   permutation.num_levels = order.num_levels();
-  permutation.old_row = make_unfilled<Kokkos::View<int*, Memory>>(
-      "Strata::Permutation::old_row", n);
-  permutation.new_row = make_unfilled<Kokkos::View<int*, Memory>>(
-      "Strata::Permutation::new_row", n);
   if (n == 0) return permutation;
   Kokkos::parallel_for(
       "Strata::LevelPermutation::rows", Range(exec, 0, n),

@@ -6,7 +6,6 @@
 #include <Strata_DependencyGraph.hpp>
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 

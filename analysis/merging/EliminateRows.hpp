@@ -2,7 +2,6 @@
 #ifndef STRATA_ANALYSIS_MERGING_ELIMINATE_ROWS_HPP
 #define STRATA_ANALYSIS_MERGING_ELIMINATE_ROWS_HPP
 
-#include <Strata_DependencyGraph.hpp>
 #include <algorithm>
 #include <core/device/Atomics.hpp>
 #include <core/device/Scratch.hpp>

@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_MERGING_MERGE_GROUPS_HPP
 
 #include <Strata_DependencyGraph.hpp>
+#include <algorithm>
 #include <analysis/merging/EliminateRows.hpp>
 
 namespace Strata {
@@ -73,6 +74,11 @@ struct MergeGroups {
     return worthwhile ? RowStatus::merged : RowStatus::stays;
   }
 };
+
+/// A group has no more level sets than there are.
+inline int levels_of_group(int levels, int num_levels) {
+  return std::min(levels, std::max(2, num_levels));
+}
 
 /// Maxima over all rows.
 struct MergeLimits {

@@ -6,7 +6,6 @@
 #include <analysis/merging/MergeStages.hpp>
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
-#include <analysis/merging/SampleMerging.hpp>
 #include <analysis/stages/FusedStages.hpp>
 
 namespace Strata {
@@ -45,55 +44,6 @@ struct MergedLevels {
 
   bool exist() const { return levels > 1; }
 };
-
-/// A candidate: a number of level sets to merge, and the rows that result.
-struct LevelsCandidate {
-  int levels = 1;
-  /// Means over a sample of rows: dependencies and other rows' coefficients of
-  /// a merged row, and the share of rows that stay as they are.
-  double dependencies = 0, coefficients = 0, stay = 0;
-};
-
-/// What a sample of the rows says.
-struct SampledLevels {
-  std::vector<LevelsCandidate> candidates;
-  NeighbourShares neighbours;
-};
-
-/// A group has no more level sets than there are.
-inline int levels_of_group(int levels, int num_levels) {
-  return std::min(levels, std::max(2, num_levels));
-}
-
-/// What a sample of the rows says of the candidates, and of the rows as they
-/// are. Cost: 1,024 eliminations for each candidate at most; the host waits
-/// once.
-template <class ExecutionSpace>
-SampledLevels sample_merged_levels(
-    const ExecutionSpace& exec,
-    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    const LevelOrder<typename ExecutionSpace::memory_space>& order,
-    const Detail::MergeCandidates& candidates, std::size_t scalar_bytes,
-    Detail::WorkPool<ExecutionSpace>& pool) {
-  using namespace Detail;
-  using Memory = typename ExecutionSpace::memory_space;
-  const auto found = sample_merging(
-      exec, MergeGroups<Memory>{graph, order.level_of.data(), 1, nullptr},
-      candidates,
-      CountNeighbours{
-          order.permuted_row.data(), order.vertex.data(), candidates.levels[0],
-          std::max(1, sector_bytes / static_cast<int>(scalar_bytes))},
-      pool);
-  SampledLevels made;
-  for (int c = 0; c < candidates.count; ++c)
-    made.candidates.push_back(
-        {levels_of_group(candidates.levels[c], order.num_levels()),
-         found.mean(c, MergeSample::dependencies),
-         found.mean(c, MergeSample::coefficients),
-         found.mean(c, MergeSample::stay)});
-  made.neighbours = found.neighbours(0);
-  return made;
-}
 
 /// Whether the rows of all depths of `levels` level sets are counted at once
 /// first, as if none stayed: one depth after the other takes long where there

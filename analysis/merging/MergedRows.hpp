@@ -3,7 +3,6 @@
 #define STRATA_ANALYSIS_MERGING_MERGED_ROWS_HPP
 
 #include <Kokkos_Core.hpp>
-#include <analysis/merging/MergedRecipe.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <cstdint>
@@ -13,12 +12,29 @@ namespace Strata {
 /// How new values become those of rows merged all over a graph (see
 /// MergedLevels).
 ///
-/// A MergedRecipe has a byte each before it for the numbers of coefficients and
-/// of dependencies, and two for that of all entries, the lower first; then, in
-/// the order in which they are eliminated, a byte for the number of entries of
-/// each coefficient's row. Slots are of coefficients, ascending, then of
-/// dependencies, ascending. Rows that are not merged have no recipe, and rows
-/// of the same shape share one (see ShareRecipes).
+/// The elimination recipe of a merged row says which numbers meet in it, so
+/// that new values need no searching. The row is
+///
+///     x_i = sum over t of y_t b_t - sum over dependencies k of c_k x_k
+///
+/// with a slot for each coefficient y_t of b, ascending, and, after these, one
+/// for each dependency, ascending; all begin as 0. A slot holds the factor of
+/// x_t or x_k so far: as it is on the right-hand side for x_t, which y_t
+/// follows from, and with the opposite sign for x_k. Rows are eliminated one
+/// after the other, first the row itself and then the rows t, the newest first,
+/// so that the slot of t is final when its turn comes. Then y_t is what the
+/// slot holds over the diagonal l_tt, and y_t times each entry of row t is
+/// taken from the slot of a coefficient or added to that of a dependency. The
+/// recipe is a byte for each of these entries: its slot. All is kept as l_ii
+/// times that, and solves divide: the row itself is eliminated with y = 1 and
+/// has no slot.
+///
+/// Before that, a recipe has a byte each for the numbers of coefficients and of
+/// dependencies, and two for that of all entries, the lower first; then, in the
+/// order in which they are eliminated, a byte for the number of entries of each
+/// coefficient's row. Rows that are not merged have no recipe. It does not
+/// depend on where numbers stand, so rows of the same shape share one (see
+/// ShareRecipes).
 ///
 /// The values of the matrix are numbered so that those of a row follow each
 /// other, the entries ascending by dependency. Where the user's values are in
@@ -108,12 +124,6 @@ struct MergedRows {
     return begin == (near ? no_near_recipe : no_recipe)
                ? nullptr
                : recipe.data() + std::size_t{begin} * word;
-  }
-  KOKKOS_INLINE_FUNCTION Detail::MergedRecipe recipe_of_row(
-      int permuted_row) const {
-    const unsigned char* const at = recipe_at(permuted_row);
-    if (!at) return {};
-    return {at + head + at[0], at[0], at[1]};
   }
   /// Entries of the row and of its coefficients' rows.
   KOKKOS_INLINE_FUNCTION static int operations(const unsigned char* recipe) {

@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_MERGING_SAMPLE_MERGING_HPP
 
 #include <algorithm>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergeGroups.hpp>
 #include <analysis/merging/ReplaceBySets.hpp>
 #include <core/device/Warp.hpp>
@@ -150,53 +151,70 @@ struct SampleMergedRows {
   }
 };
 
-/// The sums of all candidates on the host.
-struct MergeSamples {
-  std::int64_t samples;
-  std::vector<std::int64_t> sums;
+}  // namespace Detail
 
-  std::int64_t sum(int candidate, int what) const {
-    return sums[candidate * MergeSample::size + what];
-  }
-  double mean(int candidate, int what) const {
-    return double(sum(candidate, what)) / double(samples);
-  }
-  /// By the candidate that CountNeighbours has looked at.
-  NeighbourShares neighbours(int candidate) const {
-    NeighbourShares shares;
-    shares.new_rows = mean(candidate, MergeSample::new_rows);
-    const auto all =
-        double(sum(candidate, MergeSample::dependencies_looked_at));
-    if (all > 0)
-      shares.new_dependencies =
-          double(sum(candidate, MergeSample::new_dependencies)) / all;
-    return shares;
-  }
+/// A candidate: a number of level sets to merge, and the rows that result.
+struct LevelsCandidate {
+  int levels = 1;
+  /// Means over a sample of rows: dependencies and other rows' coefficients of
+  /// a merged row, and the share of rows that stay as they are.
+  double dependencies = 0, coefficients = 0, stay = 0;
 };
 
-/// Cost: 1,024 eliminations for each candidate at most; the host waits once.
+/// What a sample of the rows says.
+struct SampledLevels {
+  std::vector<LevelsCandidate> candidates;
+  NeighbourShares neighbours;
+};
+
+/// What a sample of the rows says of the candidates, and of the rows as they
+/// are. Cost: 1,024 eliminations for each candidate at most; the host waits
+/// once.
 template <class ExecutionSpace>
-MergeSamples sample_merging(
+SampledLevels sample_merged_levels(
     const ExecutionSpace& exec,
-    const MergeGroups<typename ExecutionSpace::memory_space>& groups,
-    const MergeCandidates& candidates, const CountNeighbours& neighbours,
-    WorkPool<ExecutionSpace>& pool) {
+    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
+    const LevelOrder<typename ExecutionSpace::memory_space>& order,
+    const Detail::MergeCandidates& candidates, std::size_t scalar_bytes,
+    Detail::WorkPool<ExecutionSpace>& pool) {
+  using namespace Detail;
   using Memory = typename ExecutionSpace::memory_space;
-  const std::int64_t n = groups.graph.num_vertices;
-  MergeSamples found{std::min<std::int64_t>(n, 1024), {}};
+  const std::int64_t n = graph.num_vertices;
+  const std::int64_t samples = std::min<std::int64_t>(n, 1024);
   const int size = MergeSample::size * candidates.count;
   const Kokkos::View<std::int64_t*, Memory> sums(pool.zeros(size), size);
-  replace_rows("Strata::MergedLevels::sample", exec,
-               found.samples * candidates.count,
-               double(groups.graph.num_edges()) / double(n),
-               SampleMergedRows<Memory>{groups, candidates, found.samples,
-                                        sums.data(), neighbours});
-  found.sums.resize(sums.extent(0));
-  copy_to_host(exec, sums, found.sums.data());
-  return found;
+  const CountNeighbours neighbours{
+      order.permuted_row.data(), order.vertex.data(), candidates.levels[0],
+      std::max(1, sector_bytes / static_cast<int>(scalar_bytes))};
+  replace_rows(
+      "Strata::MergedLevels::sample", exec, samples * candidates.count,
+      double(graph.num_edges()) / double(n),
+      SampleMergedRows<Memory>{{graph, order.level_of.data(), 1, nullptr},
+                               candidates,
+                               samples,
+                               sums.data(),
+                               neighbours});
+  std::vector<std::int64_t> found(sums.extent(0));
+  copy_to_host(exec, sums, found.data());
+  const auto mean = [&](int candidate, int what) {
+    return double(found[candidate * MergeSample::size + what]) /
+           double(samples);
+  };
+  SampledLevels made;
+  for (int c = 0; c < candidates.count; ++c)
+    made.candidates.push_back(
+        {levels_of_group(candidates.levels[c], order.num_levels()),
+         mean(c, MergeSample::dependencies), mean(c, MergeSample::coefficients),
+         mean(c, MergeSample::stay)});
+  // CountNeighbours has looked at the first candidate.
+  made.neighbours.new_rows = mean(0, MergeSample::new_rows);
+  const auto looked_at = double(found[MergeSample::dependencies_looked_at]);
+  if (looked_at > 0)
+    made.neighbours.new_dependencies =
+        double(found[MergeSample::new_dependencies]) / looked_at;
+  return made;
 }
 
-}  // namespace Detail
 }  // namespace Strata
 
 #endif

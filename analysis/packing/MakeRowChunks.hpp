@@ -41,7 +41,7 @@ inline std::int64_t most_chunks(std::int64_t rows, std::int64_t entries,
 }
 
 /// Cuts level sets into chunks, and notes their numbers in `plan`. Waits for
-/// `exec`. For parameters, see make_row_chunks_with.
+/// `exec`. For parameters, see make_row_chunks.
 template <class ExecutionSpace>
 CutChunks<typename ExecutionSpace::memory_space> cut_row_chunks(
     const ExecutionSpace& exec,
@@ -127,15 +127,22 @@ CutChunks<typename ExecutionSpace::memory_space> cut_row_chunks(
   return cut;
 }
 
-/// See make_row_chunks.
+/// Cuts the level sets of `graph` into chunks and lays out the entries.
+///
+/// @param order     of the graph's vertices, longest rows first unless `width`
+///                  is 1
+/// @param num_values number of values the user's matrix stores
+/// @param width     lanes that work together (a warp, or 1 on a host)
+/// @param max_steps steps a row should take before it gets more lanes
 /// @param pool    for temporary arrays, to be kept until `exec` has been waited
 ///                for
 /// @param request called with a PlanStorage and the plan, whose numbers of
 ///                rows and slots are known: takes what the caller wants to have
 ///                in the plan's allocation
 /// @param coefficients   of merged rows; the graph needs no value_indices then
+/// Cost: O(entries) on the device; the host waits for the numbers of chunks.
 template <class ExecutionSpace, class Request>
-RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
+RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const LevelOrder<typename ExecutionSpace::memory_space>& order,
@@ -171,33 +178,6 @@ RowChunks<typename ExecutionSpace::memory_space> make_row_chunks_with(
 }
 
 }  // namespace Detail
-
-/// Cuts the level sets of `graph` into chunks and lays out the entries.
-///
-/// @param order     of the graph's vertices, longest rows first unless `width`
-///                  is 1
-/// @param num_values number of values the user's matrix stores
-/// @param width     lanes that work together (a warp, or 1 on a host)
-/// @param max_steps steps a row should take before it gets more lanes
-/// Cost: O(entries) on the device; the host waits for it twice, and gets the
-/// level sets' numbers of chunks.
-/// @throws OptionError for a `numbering` that there is not
-template <class ExecutionSpace>
-RowChunks<typename ExecutionSpace::memory_space> make_row_chunks(
-    const ExecutionSpace& exec,
-    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    const LevelOrder<typename ExecutionSpace::memory_space>& order,
-    std::int64_t num_values, int width, int max_steps,
-    DependencyNumbering numbering) {
-  Detail::require_enumerator("numbering", numbering);
-  Detail::WorkPool<ExecutionSpace> pool(exec, 0);
-  const auto plan = Detail::make_row_chunks_with(exec, graph, order, num_values,
-                                                 width, max_steps, numbering,
-                                                 pool, [](auto&, auto&) {});
-  exec.fence();
-  return plan;
-}
-
 }  // namespace Strata
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <Kokkos_Core.hpp>
 #include <analysis/packing/RowChunk.hpp>
-#include <core/interface/Enumerators.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <core/memory/PlanStorage.hpp>
 #include <vector>
@@ -45,13 +44,6 @@ struct RowChunks {
 
 /// What a slot's `dependency` names.
 enum class DependencyNumbering { row, permuted_row };
-
-namespace Detail {
-template <>
-struct EnumeratorNames<DependencyNumbering> {
-  static constexpr const char* list[] = {"row", "permuted_row"};
-};
-}  // namespace Detail
 
 }  // namespace Strata
 

@@ -2,14 +2,11 @@
 #ifndef STRATA_PERFORMANCE_MODEL_HPP
 #define STRATA_PERFORMANCE_MODEL_HPP
 
-#include <Kokkos_Core.hpp>
-#include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
 #include <Strata_Schedule.hpp>
 #include <Strata_Subgraphs.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <string>
 
 namespace Strata {

@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Error.hpp>
+#include <Strata_LevelSets.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -100,12 +101,9 @@ inline void find_subgraph_levels(
     s.num_levels = std::max(s.num_levels, level + 1);
   }
 
-  s.level_map.assign(std::size_t(s.num_levels) + 1, 0);
-  for (int level : s.level_of) ++s.level_map[level + 1];
-  for (int p = 0; p < s.num_levels; ++p) s.level_map[p + 1] += s.level_map[p];
-  std::vector<int> next(s.level_map.begin(), s.level_map.end());
-  s.order.resize(s.count);
-  for (int g = 0; g < s.count; ++g) s.order[next[s.level_of[g]]++] = g;
+  LevelSets sets = sort_by_level(s.level_of, s.num_levels);
+  s.level_map = std::move(sets.level_map);
+  s.order = std::move(sets.vertices);
 }
 
 }  // namespace Detail

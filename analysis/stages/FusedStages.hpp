@@ -38,69 +38,49 @@ struct StagesOfTeams {
  private:
   template <class Together>
   KOKKOS_INLINE_FUNCTION void run(Together&, const StageList<>&) const {}
-  template <class Together, class Tag, class... Rest>
-  KOKKOS_INLINE_FUNCTION void run(
-      Together& together,
-      const StageList<EachStage<Tag>, Rest...>& left) const {
-    together.each(left.first.count(),
-                  [&](std::int64_t i) { stages(Tag(), i); });
+  template <class Together, class First, class... Rest>
+  KOKKOS_INLINE_FUNCTION void run(Together& together,
+                                  const StageList<First, Rest...>& left) const {
+    run_one(together, left.first);
     if constexpr (sizeof...(Rest) > 0) {
       together.barrier();
     }
     run(together, left.rest);
   }
-  template <class Together, class Tag, class... Rest>
-  KOKKOS_INLINE_FUNCTION void run(
-      Together& together,
-      const StageList<RowsStage<Tag>, Rest...>& left) const {
-    const std::int64_t rows = left.first.count();
-    together.rows(rows, lanes_for_rows(rows, left.first.entries, 32),
-                  RowsCall<Tag>{stages});
-    if constexpr (sizeof...(Rest) > 0) {
-      together.barrier();
-    }
-    run(together, left.rest);
+
+  template <class Together, class Tag>
+  KOKKOS_INLINE_FUNCTION void run_one(Together& together,
+                                      const EachStage<Tag>& stage) const {
+    together.each(stage.count(), [&](std::int64_t i) { stages(Tag(), i); });
   }
-  template <class Tag>
-  struct RowsCall {
-    const Stages& stages;
-    KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-      return stages.length(row);
-    }
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
-                                           int lanes) const {
-      stages(Tag(), row, lane, lanes);
-    }
-  };
-  template <class Together, class Tag, class... Rest>
-  KOKKOS_INLINE_FUNCTION void run(
-      Together& together,
-      const StageList<TeamStage<Tag>, Rest...>& left) const {
+  template <class Together, class Tag>
+  KOKKOS_INLINE_FUNCTION void run_one(Together& together,
+                                      const RowsStage<Tag>& stage) const {
+    const std::int64_t rows = stage.count();
+    together.rows(rows, lanes_for_rows(rows, stage.entries, 32),
+                  RowsOfStage<const Stages&, Tag>{stages});
+  }
+  template <class Together, class Tag>
+  KOKKOS_INLINE_FUNCTION void run_one(Together& together,
+                                      const TeamStage<Tag>&) const {
     stages(Tag(), together.rank());
-    if constexpr (sizeof...(Rest) > 0) {
-      together.barrier();
-    }
-    run(together, left.rest);
   }
-  template <class Together, class Tag, class... Rest>
-  KOKKOS_INLINE_FUNCTION void run(
-      Together& together, const StageList<SumStage<Tag>, Rest...>& left) const {
-    add_up<Tag>(together, left.first.count());
-    if constexpr (sizeof...(Rest) > 0) {
-      together.barrier();
-    }
-    run(together, left.rest);
+  template <class Together, class Tag>
+  KOKKOS_INLINE_FUNCTION void run_one(Together& together,
+                                      const SumStage<Tag>& stage) const {
+    add_up<Tag>(together, stage.count());
   }
-  template <class Together, class... Tags, class... Rest>
-  KOKKOS_INLINE_FUNCTION void run(
-      Together& together,
-      const StageList<SumsStage<Tags...>, Rest...>& left) const {
-    add_up<Tags...>(together, left.first.count());
-    if constexpr (sizeof...(Rest) > 0) {
-      together.barrier();
-    }
-    run(together, left.rest);
+  template <class Together, class... Tags>
+  KOKKOS_INLINE_FUNCTION void run_one(Together& together,
+                                      const SumsStage<Tags...>& stage) const {
+    add_up<Tags...>(together, stage.count());
   }
+  template <class Together>
+  KOKKOS_INLINE_FUNCTION void run_one(Together& together,
+                                      const ReportStage& stage) const {
+    together.each(stage.count(), CopyWords{stage});
+  }
+
   template <class... Tags, class Together>
   KOKKOS_INLINE_FUNCTION void add_up(Together& together,
                                      std::int64_t count) const {
@@ -111,15 +91,6 @@ struct StagesOfTeams {
           int k = 0;
           (stages(Tags(), i, sum[k++], final), ...);
         });
-  }
-  template <class Together, class... Rest>
-  KOKKOS_INLINE_FUNCTION void run(
-      Together& together, const StageList<ReportStage, Rest...>& left) const {
-    together.each(left.first.count(), CopyWords{left.first});
-    if constexpr (sizeof...(Rest) > 0) {
-      together.barrier();
-    }
-    run(together, left.rest);
   }
 };
 

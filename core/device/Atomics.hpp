@@ -8,7 +8,6 @@
 #include <chrono>
 #include <core/device/Backend.hpp>
 #include <cstdint>
-#include <cstring>
 #include <thread>
 #include <type_traits>
 #if defined(KOKKOS_ENABLE_CUDA)

@@ -2,13 +2,9 @@
 #ifndef STRATA_CORE_DEVICE_DEVICE_INFO_HPP
 #define STRATA_CORE_DEVICE_DEVICE_INFO_HPP
 
-// The numbers of the device at hand: multiprocessors, scratch, caches, memory,
-// name.
+// The numbers of the device at hand: multiprocessors, scratch, caches, memory.
 
-#include <algorithm>
 #include <core/device/Backend.hpp>
-#include <fstream>
-#include <string>
 #if defined(KOKKOS_ENABLE_OPENMP)
 #include <omp.h>
 #endif
@@ -52,28 +48,6 @@ std::size_t native_scratch_bytes(const ExecutionSpace& exec) {
   }
 #endif
   return bytes;
-}
-
-/// Work of a team that does nothing.
-template <class ExecutionSpace>
-struct NoTeamWork {
-  KOKKOS_INLINE_FUNCTION void operator()(
-      const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type&) const {}
-};
-
-/// Has a host's Kokkos allocate what it would else allocate in the first launch
-/// of teams of so many threads, with so many bytes of scratch. It keeps what it
-/// has.
-template <class ExecutionSpace>
-void reserve_team(const ExecutionSpace& exec, int threads,
-                  std::size_t scratch_bytes) {
-  if constexpr (!is_gpu<ExecutionSpace>) {
-    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, 1, threads);
-    policy.set_scratch_size(0,
-                            Kokkos::PerTeam(static_cast<int>(scratch_bytes)));
-    Kokkos::parallel_for("Strata::reserve_team", policy,
-                         NoTeamWork<ExecutionSpace>{});
-  }
 }
 
 /// Number of multiprocessors, which run teams independently of each other; of a
@@ -127,32 +101,6 @@ MemoryInfo memory_info() {
 #endif
   return info;
 }
-
-/// The host processor's model, where the system tells it.
-inline const std::string& processor_name() {
-  static const std::string name = [] {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);)
-      if (line.rfind("model name", 0) == 0) {
-        const auto colon = line.find(':');
-        if (colon != std::string::npos) return line.substr(colon + 1);
-      }
-    return std::string("host");
-  }();
-  return name;
-}
-
-/// Name of the device, as a key for what was measured on it.
-template <class ExecutionSpace>
-std::string device_name(const ExecutionSpace& exec) {
-  return std::string(ExecutionSpace::name()) + processor_name() + "-" +
-         std::to_string(num_multiprocessors(exec));
-}
-#if defined(KOKKOS_ENABLE_CUDA)
-inline std::string device_name(const Kokkos::Cuda& exec) {
-  return Cuda::name(exec);
-}
-#endif
 
 }  // namespace Detail
 }  // namespace Strata

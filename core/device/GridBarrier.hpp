@@ -15,13 +15,13 @@ namespace Detail {
 /// team by a release, and goes on by an acquire of the whole count, and the
 /// team meets again.
 ///
-/// No deadlock: all teams run at the same time, all threads of all teams come to
-/// the same barriers in the same order, and between two of them no team waits
-/// for what another one does only after the second. Consider the first barrier
-/// that a team does not leave. All have left those before it, so all get there
-/// and are counted, and then the count is as large as all wait for. Nor does a
-/// team leave too early: none is counted at a later barrier before it has left
-/// this one.
+/// No deadlock: all teams run at the same time, all threads of all teams come
+/// to the same barriers in the same order, and between two of them no team
+/// waits for what another one does only after the second. Consider the first
+/// barrier that a team does not leave. All have left those before it, so all
+/// get there and are counted, and then the count is as large as all wait for.
+/// Nor does a team leave too early: none is counted at a later barrier before
+/// it has left this one.
 struct GridBarrier {
   /// How many teams have come to barriers, of all launches that have this
   /// counter: it wraps around.

@@ -7,7 +7,6 @@
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <limits>
 
 namespace Strata {
 namespace Detail {

@@ -7,7 +7,6 @@
 // which waits for no other warp, even if that shares a wave of the hardware.
 
 #include <core/device/Backend.hpp>
-#include <cstring>
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <core/device/cuda/CudaWarp.hpp>
 #elif defined(KOKKOS_ENABLE_HIP)

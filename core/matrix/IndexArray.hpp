@@ -6,7 +6,6 @@
 #include <core/device/Backend.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <core/matrix/IndexArray.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -37,8 +36,6 @@ struct MatrixTypes {
   using Offset = typename RowMap::non_const_value_type;
   using Ordinal = typename Entries::non_const_value_type;
   using Scalar = typename Values::non_const_value_type;
-  using Rows =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 };
 
 /// For functions that make the matrix whose type they are told.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <core/device/Atomics.hpp>
-#include <core/device/KokkosVersion.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <core/matrix/ValueIndex.hpp>
@@ -12,16 +11,6 @@
 
 namespace Strata {
 namespace Detail {
-
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar& v) {
-  return v;
-}
-template <class R>
-KOKKOS_INLINE_FUNCTION Kokkos::complex<R> conjugate(
-    const Kokkos::complex<R>& v) {
-  return Kokkos::complex<R>(v.real(), -v.imag());
-}
 
 template <class Scalar, class MemorySpace>
 struct GatherValues {

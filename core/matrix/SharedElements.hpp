@@ -2,7 +2,6 @@
 #ifndef STRATA_CORE_MATRIX_SHARED_ELEMENTS_HPP
 #define STRATA_CORE_MATRIX_SHARED_ELEMENTS_HPP
 
-#include <Kokkos_Core.hpp>
 #include <Strata_Error.hpp>
 #include <algorithm>
 #include <array>
@@ -161,11 +160,6 @@ inline void require_distinct_elements(const char* name, const StridedBlock& v) {
     throw AliasError(name, "has strides that lead to one element twice",
                      "pass a view with a place for every element");
 }
-template <class View>
-void require_distinct_elements(const char* name, const View& v) {
-  require_distinct_elements(name, strided_block(v));
-}
-
 }  // namespace Detail
 }  // namespace Strata
 

@@ -49,19 +49,6 @@ inline void check_vectors(std::int64_t rows, const StridedBlock& b,
   check_apart_or_same(b, x);
 }
 
-template <class B, class X>
-void check_apart_or_same(const B& b, const X& x) {
-  check_apart_or_same(strided_block(b), strided_block(x));
-}
-template <class B, class X>
-void check_vector_sizes(std::int64_t rows, const B& b, const X& x) {
-  check_vector_sizes(rows, strided_block(b), strided_block(x));
-}
-template <class B, class X>
-void check_vectors(std::int64_t rows, const B& b, const X& x) {
-  check_vectors(rows, strided_block(b), strided_block(x));
-}
-
 }  // namespace Detail
 }  // namespace Strata
 

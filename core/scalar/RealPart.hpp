@@ -28,6 +28,16 @@ struct RealPart<Kokkos::complex<R>> {
 template <class Scalar>
 using RealOf = typename RealPart<Scalar>::type;
 
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar& v) {
+  return v;
+}
+template <class R>
+KOKKOS_INLINE_FUNCTION Kokkos::complex<R> conjugate(
+    const Kokkos::complex<R>& v) {
+  return Kokkos::complex<R>(v.real(), -v.imag());
+}
+
 /// The real part of conj(a) b, in double.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION double real_product(const Scalar& a, const Scalar& b) {

@@ -4,6 +4,7 @@
 
 #include <core/scalar/RealPart.hpp>
 #include <limits>
+#include <type_traits>
 
 namespace Strata {
 namespace Detail {
@@ -29,15 +30,17 @@ template <class Scalar>
 inline constexpr double spacing_of =
     static_cast<double>(std::numeric_limits<RealOf<Scalar>>::epsilon());
 
-/// Rounded to a scalar.
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar narrow(double v) {
-  return static_cast<Scalar>(v);
-}
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar narrow(const Kokkos::complex<double>& v) {
-  using R = RealOf<Scalar>;
-  return Scalar(static_cast<R>(v.real()), static_cast<R>(v.imag()));
+/// A number of either precision, rounded to a scalar.
+template <class To, class From>
+KOKKOS_INLINE_FUNCTION To narrow(const From& v) {
+  if constexpr (std::is_same<To, From>::value) {
+    return v;
+  } else if constexpr (std::is_same<RealOf<To>, To>::value) {
+    return static_cast<To>(v);
+  } else {
+    return To(static_cast<RealOf<To>>(v.real()),
+              static_cast<RealOf<To>>(v.imag()));
+  }
 }
 
 /// Adds conj(a) b, worked out in double, to the parts of a sum.
@@ -63,12 +66,7 @@ KOKKOS_INLINE_FUNCTION W wide_of_parts(const double* part) {
   }
 }
 
-/// conj(v) and |v|^2.
-KOKKOS_INLINE_FUNCTION double wide_conjugate(double v) { return v; }
-KOKKOS_INLINE_FUNCTION Kokkos::complex<double> wide_conjugate(
-    const Kokkos::complex<double>& v) {
-  return {v.real(), -v.imag()};
-}
+/// |v|^2.
 template <class W>
 KOKKOS_INLINE_FUNCTION double squared_modulus(const W& v) {
   return real_product(v, v);

@@ -3,7 +3,6 @@
 #define STRATA_KERNELS_BAND_BAND_CHECKS_HPP
 
 #include <Strata_BandOptions.hpp>
-#include <cmath>
 #include <core/device/DeviceInfo.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <core/memory/ToDevice.hpp>

@@ -7,7 +7,6 @@
 #include <core/device/Backend.hpp>
 #include <kernels/band/TileTask.hpp>
 #include <limits>
-#include <string>
 
 namespace Strata {
 namespace Detail {

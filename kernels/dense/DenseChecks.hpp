@@ -4,7 +4,6 @@
 
 #include <Strata_Error.hpp>
 #include <Strata_GaussJordanOptions.hpp>
-#include <algorithm>
 #include <cmath>
 #include <core/matrix/SharedElements.hpp>
 #include <kernels/dense/DenseCopies.hpp>

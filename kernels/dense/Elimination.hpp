@@ -13,7 +13,6 @@
 #include <kernels/dense/Pivots.hpp>
 #include <kernels/dense/ResidentPanel.hpp>
 #include <kernels/dense/StripeKernels.hpp>
-#include <vector>
 
 namespace Strata {
 namespace Detail {

@@ -8,7 +8,6 @@
 #include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/PanelState.hpp>
 #include <kernels/dense/Pivots.hpp>
-#include <vector>
 
 namespace Strata {
 namespace Detail {

@@ -186,8 +186,7 @@ void eliminate_by_columns(
     const Kokkos::View<ColumnPanelState*,
                        typename ExecutionSpace::memory_space>& state) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Rows =
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+  using Rows = RangeOf<ExecutionSpace>;
   using One = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<int>>;
   // One row a thread on devices, so that neighbours read neighbours.
   const int block = is_gpu<ExecutionSpace> ? 1 : 256;

@@ -4,7 +4,6 @@
 
 #include <Kokkos_Core.hpp>
 #include <core/matrix/MatrixTypes.hpp>
-#include <cstdint>
 #include <kernels/dense/DenseRef.hpp>
 
 namespace Strata {

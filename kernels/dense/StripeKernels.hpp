@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_DENSE_STRIPE_KERNELS_HPP
 #define STRATA_KERNELS_DENSE_STRIPE_KERNELS_HPP
 
-#include <Strata_Types.hpp>
 #include <core/device/Backend.hpp>
 #include <kernels/dense/DenseTriangle.hpp>
 #include <kernels/dense/PanelState.hpp>

@@ -5,7 +5,6 @@
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_UpdateStatus.hpp>
-#include <algorithm>
 #include <core/device/Profiling.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/memory/AllocateView.hpp>

@@ -4,7 +4,7 @@
 
 #include <Strata_IncompleteLu.hpp>
 #include <Strata_TriangleGraph.hpp>
-#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/Launch.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
@@ -15,9 +15,7 @@
 #include <kernels/factorization/numeric/FactorRowsOnHost.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 #include <kernels/factorization/symbolic/FactorPatterns.hpp>
-#include <limits>
 #include <memory>
-#include <string>
 #include <type_traits>
 
 namespace Strata {

@@ -10,7 +10,6 @@
 #include <core/memory/MemoryErrors.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/symbolic/FillSearch.hpp>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>

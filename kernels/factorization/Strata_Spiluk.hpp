@@ -9,7 +9,6 @@
 #include <core/matrix/SharedElements.hpp>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 // Incomplete LU with levels of fill, ILU(k), by the names and argument orders

@@ -56,7 +56,7 @@ class KokkosKernelsPreconditioner final
   template <class Preconditioner>
   KokkosKernelsPreconditioner(const execution_space& exec,
                               const Preconditioner& M)
-      : exec_(exec), apply_(Apply::of(M)) {}
+      : exec_(exec), apply_(Detail::krylov_apply(M)) {}
   /// One that is gone when it is to be applied.
   template <class Preconditioner>
   KokkosKernelsPreconditioner(const execution_space& exec,
@@ -86,18 +86,18 @@ class KokkosKernelsPreconditioner final
   // M has been made.
   void setParameters() override {}
   void initialize() override {}
-  bool isInitialized() const override { return apply_.call != nullptr; }
+  bool isInitialized() const override { return bool(apply_); }
   void compute() override {}
-  bool isComputed() const override { return apply_.call != nullptr; }
+  bool isComputed() const override { return bool(apply_); }
 
  private:
   using Apply = Detail::KrylovApply<scalar_type, execution_space>;
-  using Vector = typename Apply::Vector;
+  using Vector = Detail::KrylovVector<scalar_type, execution_space>;
 
   template <class X, class Y>
   void apply_to(const X& x, const Y& y, const char* trans, scalar_type alpha,
                 scalar_type beta) const {
-    Detail::require_made(apply_.call, "KokkosKernelsPreconditioner", "exec, M");
+    Detail::require_made(apply_, "KokkosKernelsPreconditioner", "exec, M");
     if (trans[0] != 'N' && trans[0] != 'n')
       throw OptionError("transM",
                         std::string("\"") + trans + "\" asks for a transpose",

@@ -10,7 +10,6 @@
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <string>
-#include <vector>
 
 namespace Strata {
 namespace Detail {

@@ -6,7 +6,6 @@
 #include <deque>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace Strata {
 namespace Detail {

@@ -6,7 +6,6 @@
 #include <core/interface/HandleExpectations.hpp>
 #include <core/interface/StreamChecks.hpp>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 // Triangular solves by the names and argument orders of Kokkos Kernels. The

@@ -11,9 +11,8 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <cstring>
 #include <iomanip>
-#include <kernels/triangular/merging/MergedUpdate.hpp>
+#include <kernels/triangular/merging/MergedValues.hpp>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -138,7 +137,7 @@ inline UnsuitableValues why_unsuitable(const MergedGrowth& growth) {
 ///                                        +--+
 ///
 /// A look at new values comes before set_values, and changes nothing that
-/// solves read: inspect_values, after MergedUpdate::look if rows are merged.
+/// solves read: inspect_values, after MergedValues::look if rows are merged.
 /// The host waits for it, and refuses the values or calls set_values. That
 /// packs them over the old ones. Only merged rows of `sync_free` have been made
 /// by the look, in another buffer, which set_values has solves read from then
@@ -161,14 +160,14 @@ class TriangularAlgorithm {
     return {diagonal_value_index_, row_};
   }
   /// If rows are merged: what new values need. Else null.
-  virtual MergedUpdate<Scalar, ExecutionSpace>* merging() { return nullptr; }
+  virtual MergedValues<Scalar, ExecutionSpace>* merging() { return nullptr; }
   /// Why this algorithm can't use values of which inspect_values has found
   /// this.
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
     return {};
   }
   /// Has solves use new values, at which inspect_values and, with merged rows,
-  /// MergedUpdate::look have looked. If this enqueues anything on `exec`, the
+  /// MergedValues::look have looked. If this enqueues anything on `exec`, the
   /// caller waits for that before it frees or changes the values.
   /// @param divide some diagonal value has no usable reciprocal, as
   ///               inspect_values says

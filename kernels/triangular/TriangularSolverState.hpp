@@ -3,9 +3,9 @@
 #define STRATA_KERNELS_TRIANGULAR_TRIANGULAR_SOLVER_STATE_HPP
 
 #include <Strata_TriangleGraph.hpp>
-#include <Strata_TriangularSolver.hpp>
+#include <Strata_TriangularReport.hpp>
 #include <algorithm>
-#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/device/Profiling.hpp>
 #include <core/interface/Sharers.hpp>
 #include <core/matrix/VectorChecks.hpp>

@@ -16,7 +16,7 @@ namespace Detail {
 /// What kernels of an update pass on to each other and to solves.
 struct UpdateWords {
   // What a look at the diagonal has found, unless the plan has a place for that
-  // (MergedUpdate); and what one at merged rows has, see CheckGrowth. The team
+  // (MergedValues); and what one at merged rows has, see CheckGrowth. The team
   // that decides clears them.
   ValuesInspection found;
   std::int64_t growth[3] = {};

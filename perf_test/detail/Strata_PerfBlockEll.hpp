@@ -35,9 +35,9 @@ class BlockEllProduct {
     const auto order = Detail::order_by_diagonal_blocks(
         exec, graph, WithinLevel::longest_rows_first, pool);
     constexpr int one_lane = std::numeric_limits<int>::max();
-    chunks_ =
-        make_row_chunks(exec, graph, order, static_cast<std::int64_t>(T.nnz()),
-                        width, one_lane, DependencyNumbering::row);
+    chunks_ = Detail::make_row_chunks(
+        exec, graph, order, static_cast<std::int64_t>(T.nnz()), width, one_lane,
+        DependencyNumbering::row, pool, [](auto&, auto&) {});
     value_ = decltype(value_)("values", chunks_.num_slots);
     diagonal_ = decltype(diagonal_)("diagonal", chunks_.num_rows);
     Detail::gather_values(exec, chunks_.value_index, T.values.data(), value_,

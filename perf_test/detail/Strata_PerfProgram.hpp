@@ -5,8 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include <Kokkos_Core.hpp>
-#include <core/device/DeviceInfo.hpp>
 #include <detail/Strata_PerfComparison.hpp>
+#include <detail/Strata_PerfDevice.hpp>
 #include <detail/Strata_PerfOutput.hpp>
 #include <detail/Strata_PerfRunner.hpp>
 #include <string>
@@ -61,7 +61,7 @@ int run_program(const std::string& name, Program<Result> program,
   std::vector<Result>& results = program.results;
   TableFile<Result> table(program.table_file, program.columns);
   benchmark::AddCustomContext("execution_space", Space::name());
-  benchmark::AddCustomContext("device", Detail::device_name(Space()));
+  benchmark::AddCustomContext("device", device_name(Space()));
   benchmark::AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   for (const auto& [key, value] : program.context)
     benchmark::AddCustomContext(key, value);
@@ -83,7 +83,7 @@ int run_program(const std::string& name, Program<Result> program,
     registered->UseManualTime()->Unit(benchmark::kMicrosecond);
     if (program.iterations > 0) registered->Iterations(program.iterations);
   }
-  people << "device: " << Detail::device_name(Space()) << '\n';
+  people << "device: " << device_name(Space()) << '\n';
   require_printed(people);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -6,7 +6,7 @@
 
 #include <Strata_TriangularSolver.hpp>
 #include <algorithm>
-#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <core/interface/Made.hpp>
 #include <kernels/factorization/solve/SingleFactors.hpp>
 #include <string>
@@ -42,7 +42,7 @@ struct MoveIn {
       if (largest)
         value *= static_cast<PetscReal>(Strata::Detail::power_of_two(
             -Strata::Detail::scaling_exponent(largest[c])));
-      to(i, c) = Strata::Detail::rounded_to<S>(value);
+      to(i, c) = Strata::Detail::narrow<S>(value);
     }
   }
 };
@@ -57,7 +57,7 @@ struct MoveOut {
   KOKKOS_INLINE_FUNCTION void operator()(const PetscInt i) const {
     const PetscInt at = place ? place[i] : i;
     for (std::size_t c = 0; c < from.extent(1); ++c) {
-      Scalar value = Strata::Detail::rounded_to<Scalar>(from(i, c));
+      Scalar value = Strata::Detail::narrow<Scalar>(from(i, c));
       if (largest)
         value *= static_cast<PetscReal>(Strata::Detail::power_of_two(
             Strata::Detail::scaling_exponent(largest[c])));

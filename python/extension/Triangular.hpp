@@ -67,7 +67,9 @@ class Triangular : public Held<Strata::TriangularSolver<Scalar, Space>> {
     const auto to = strided_view<Scalar, Space>("out", x);
     const Work work;
     const auto exec = this->on(stream);
-    Strata::Detail::check_vectors(this->object.report().rows, from, to);
+    Strata::Detail::check_vectors(this->object.report().rows,
+                                  Strata::Detail::strided_block(from),
+                                  Strata::Detail::strided_block(to));
     conjugate(exec, from, to);
     this->object.solve(exec, to, to);
     conjugate(exec, to, to);

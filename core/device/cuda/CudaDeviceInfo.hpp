@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
-#include <string>
 
 namespace Strata {
 namespace Detail {
@@ -59,10 +58,6 @@ inline void raise_lack_of_memory(cudaError_t error) {
   if (error != cudaErrorMemoryAllocation) return;
   (void)cudaGetLastError();
   throw std::bad_alloc();
-}
-/// What Kokkos asked for when it began: asking the driver anew takes long.
-inline std::string name(const Kokkos::Cuda& exec) {
-  return exec.cuda_device_prop().name;
 }
 
 }  // namespace Cuda

@@ -3,7 +3,6 @@
 #define STRATA_CORE_DEVICE_CUDA_CUDA_WARP_HPP
 
 #include <core/device/Backend.hpp>
-#include <cstdint>
 #include <cstring>
 
 #if STRATA_IMPL_ON_DEVICE

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <type_traits>
 
 namespace Strata {
@@ -22,9 +21,6 @@ inline int num_multiprocessors(const Kokkos::HIP& exec) {
 }
 inline std::size_t cache_bytes(const Kokkos::HIP& exec) {
   return static_cast<std::size_t>(exec.hip_device_prop().l2CacheSize);
-}
-inline std::string device_name(const Kokkos::HIP& exec) {
-  return exec.hip_device_prop().name;
 }
 
 #if STRATA_IMPL_ON_DEVICE

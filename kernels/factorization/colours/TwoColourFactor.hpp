@@ -70,7 +70,7 @@ struct TwoColourFactor {
   using Types = MatrixTypes<CrsMatrix>;
   using ExecutionSpace = typename Types::ExecutionSpace;
   using Memory = typename Types::MemorySpace;
-  using Rows = typename Types::Rows;
+  using Rows = RangeOf<ExecutionSpace>;
   using Matrix = typename Types::Matrix;
 
   CrsMatrix A;

@@ -17,7 +17,6 @@
 #include <limits>
 #include <optional>
 #include <sstream>
-#include <vector>
 
 namespace Strata {
 namespace Detail {

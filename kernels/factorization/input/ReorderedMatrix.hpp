@@ -4,7 +4,6 @@
 
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <Strata_LevelPermutation.hpp>
-#include <algorithm>
 #include <core/matrix/PackValues.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/matrix/PermutePattern.hpp>

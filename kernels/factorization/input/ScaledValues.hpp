@@ -3,7 +3,6 @@
 #define STRATA_KERNELS_FACTORIZATION_INPUT_SCALED_VALUES_HPP
 
 #include <Strata_UpdateStatus.hpp>
-#include <algorithm>
 #include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <kernels/factorization/solve/FactorVectors.hpp>

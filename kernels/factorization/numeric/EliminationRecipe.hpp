@@ -4,7 +4,7 @@
 
 #include <Strata_Error.hpp>
 #include <algorithm>
-#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/stages/FusedStages.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>

@@ -4,7 +4,7 @@
 
 #include <Strata_TriangularSolver.hpp>
 #include <Strata_UpdateStatus.hpp>
-#include <analysis/level_sets/GraphWithLevels.hpp>
+#include <analysis/level_sets/LevelOrder.hpp>
 #include <array>
 #include <core/interface/NameMatrixErrors.hpp>
 #include <kernels/factorization/solve/FactorSolveOptions.hpp>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <core/device/Launch.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
-#include <core/scalar/RealPart.hpp>
+#include <core/scalar/Wide.hpp>
 #include <cstring>
 #include <type_traits>
 
@@ -45,19 +45,6 @@ struct VectorMap {
     return v;
   }
 };
-
-/// v in the precision of To.
-template <class To, class From>
-KOKKOS_INLINE_FUNCTION To rounded_to(const From& v) {
-  if constexpr (std::is_same<To, From>::value) {
-    return v;
-  } else if constexpr (std::is_same<RealOf<To>, To>::value) {
-    return static_cast<To>(v);
-  } else {
-    return To(static_cast<RealOf<To>>(v.real()),
-              static_cast<RealOf<To>>(v.imag()));
-  }
-}
 
 /// 2^exponent, for -1022 <= exponent <= 1023.
 KOKKOS_INLINE_FUNCTION double power_of_two(int exponent) {
@@ -182,7 +169,7 @@ struct TakeIn {
     const std::int64_t end = tiles.end(tile);
     for (std::int64_t i = tiles.begin(tile) + team.team_rank(); i < end;
          i += team.team_size())
-      to(map(i), column) = rounded_to<To>(power * map.in(i, from(i, column)));
+      to(map(i), column) = narrow<To>(power * map.in(i, from(i, column)));
   }
 };
 
@@ -205,8 +192,7 @@ struct BringOut {
     const std::int64_t end = tiles.end(tile);
     for (std::int64_t i = tiles.begin(tile) + team.team_rank(); i < end;
          i += team.team_size())
-      to(i, column) =
-          map.out(i, power * rounded_to<Scalar>(from(map(i), column)));
+      to(i, column) = map.out(i, power * narrow<Scalar>(from(map(i), column)));
   }
 };
 

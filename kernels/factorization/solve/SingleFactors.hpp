@@ -60,7 +60,7 @@ struct SingleRangeCheck {
   KOKKOS_INLINE_FUNCTION bool is_out(std::int64_t row, std::int64_t column,
                                      const Scalar& value) const {
     if (!shape.has(row, column)) return false;
-    const auto rounded = rounded_to<SingleOf<Scalar>>(value);
+    const auto rounded = narrow<SingleOf<Scalar>>(value);
     if (!is_finite(rounded)) return true;
     if (column != row || value == Scalar(0)) return false;
     using Part = RealPart<SingleOf<Scalar>>;
@@ -89,7 +89,7 @@ struct RoundValues {
   const Scalar* from;
   Single* to;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    to[k] = rounded_to<Single>(from[k]);
+    to[k] = narrow<Single>(from[k]);
   }
 };
 

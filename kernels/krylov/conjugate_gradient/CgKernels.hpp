@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_KERNELS_HPP
 #define STRATA_KERNELS_KRYLOV_CONJUGATE_GRADIENT_CG_KERNELS_HPP
 
-#include <cmath>
 #include <core/device/Atomics.hpp>
 #include <core/device/GridSum.hpp>
 #include <core/matrix/MultiVectorRef.hpp>

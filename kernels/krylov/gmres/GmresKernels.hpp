@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_KRYLOV_GMRES_GMRES_KERNELS_HPP
 #define STRATA_KERNELS_KRYLOV_GMRES_GMRES_KERNELS_HPP
 
-#include <algorithm>
 #include <core/device/GridSum.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
@@ -114,7 +113,7 @@ struct GmresProblem {
     for (int i = 0; i < j; ++i) {
       const W above = below, next = first[i + 1] + second[i + 1];
       r(i, j) = c[i] * above + s[i] * next;
-      below = c[i] * next - wide_conjugate(s[i]) * above;
+      below = c[i] * next - conjugate(s[i]) * above;
     }
     // What rounding has left is nothing: A maps the space into itself.
     const bool complete = left <= 16 * rounding;
@@ -132,7 +131,7 @@ struct GmresProblem {
     sine()[j] = new_sine;
     r(j, j) = direction * length;
     const W right = j == 0 ? W(sqrt(found.squared_first)) : g()[j];
-    const W remaining = wide_conjugate(new_sine) * right * -1.0;
+    const W remaining = conjugate(new_sine) * right * -1.0;
     g()[j] = cosine()[j] * right;
     g()[j + 1] = remaining;
     found.columns = j + 1;

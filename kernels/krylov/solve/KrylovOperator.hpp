@@ -7,6 +7,7 @@
 #include <Strata_SellMatrix.hpp>
 #include <core/interface/Made.hpp>
 #include <core/scalar/RealPart.hpp>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -25,26 +26,22 @@ class TwoColourBlocks;
 // for none of their types: those that the library knows are pointed to, and the
 // others have a function that calls their apply().
 
-/// Calls object.apply(exec, from, to) for an object of any type.
 template <class Scalar, class ExecutionSpace>
-struct KrylovApply {
-  using Vector = Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>;
-  const void* object = nullptr;
-  void (*call)(const void* object, const ExecutionSpace& exec,
-               const Vector& from, const Vector& to) = nullptr;
+using KrylovVector =
+    Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>;
+template <class Scalar, class ExecutionSpace>
+using KrylovApply =
+    std::function<void(const ExecutionSpace& exec,
+                       const KrylovVector<Scalar, ExecutionSpace>& from,
+                       const KrylovVector<Scalar, ExecutionSpace>& to)>;
 
-  template <class Operator>
-  static KrylovApply of(const Operator& op) {
-    return {&op, [](const void* object, const ExecutionSpace& exec,
-                    const Vector& from, const Vector& to) {
-              static_cast<const Operator*>(object)->apply(exec, from, to);
-            }};
-  }
-  void operator()(const ExecutionSpace& exec, const Vector& from,
-                  const Vector& to) const {
-    call(object, exec, from, to);
-  }
-};
+/// Calls apply() of an operator, which has to live as long.
+template <class Operator>
+auto krylov_apply(const Operator& op) {
+  return [&op](const auto& exec, const auto& from, const auto& to) {
+    op.apply(exec, from, to);
+  };
+}
 
 template <class Scalar, class ExecutionSpace>
 struct KrylovOperator {
@@ -56,7 +53,7 @@ struct KrylovOperator {
 template <class Scalar, class ExecutionSpace, class Operator>
 KrylovOperator<Scalar, ExecutionSpace> krylov_operator(const Operator& A) {
   KrylovOperator<Scalar, ExecutionSpace> made;
-  made.apply = KrylovApply<Scalar, ExecutionSpace>::of(A);
+  made.apply = krylov_apply(A);
   if constexpr (std::is_same<Operator,
                              SellMatrix<Scalar, ExecutionSpace>>::value) {
     made.sell = &A;
@@ -93,7 +90,7 @@ KrylovPreconditioner<Scalar, ExecutionSpace> krylov_preconditioner(
     made.diagonal = true;
     made.inverse_diagonal = M.inverse_diagonal().data();
   } else {
-    made.apply = KrylovApply<Scalar, ExecutionSpace>::of(M);
+    made.apply = krylov_apply(M);
     if constexpr (std::is_same<
                       Preconditioner,
                       IncompleteFactorization<Scalar, ExecutionSpace>>::value) {

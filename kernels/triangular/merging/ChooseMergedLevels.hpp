@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
+#include <analysis/merging/SampleMerging.hpp>
 #include <analysis/packing/RowChunk.hpp>
 #include <cmath>
 #include <core/device/DeviceInfo.hpp>

@@ -49,13 +49,13 @@ struct RowsToCheck {
     row.lanes = 1 << found.log_lanes;
     if (r >= found.rows) return row;
     const int p = found.first_permuted_row + r;
-    const MergedRecipe recipe = rows.recipe_of_row(p);
-    if (!recipe.exists()) return row;
+    const unsigned char* const recipe = rows.recipe_at(p);
+    if (!recipe) return row;
     row.chunk = found;
     row.r = r;
     row.user = user_row_at(row_at, p);
-    row.coefficients = recipe.coefficients;
-    row.slots = recipe.slots;
+    row.coefficients = recipe[0];
+    row.slots = recipe + MergedRows<MemorySpace>::head + row.coefficients;
     row.own = rows.row(row.user);
     const bool follows = !rows.values_in_order && p + 1 < rows.num_vertices();
     row.entries =

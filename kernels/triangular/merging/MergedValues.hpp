@@ -8,25 +8,31 @@
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <kernels/triangular/TriangularAlgorithm.hpp>
+#include <kernels/triangular/UpdateDecision.hpp>
+#include <kernels/triangular/UpdateFindings.hpp>
 #include <kernels/triangular/merging/MakeMergedValues.hpp>
-#include <kernels/triangular/merging/MergedUpdate.hpp>
+#include <kernels/triangular/merging/MergedGrowth.hpp>
 
 namespace Strata {
 namespace Detail {
 
-/// The values of a plan of chunks whose level sets are merged, in two buffers.
+template <class ExecutionSpace>
+struct TriangularAnalysis;
+
+/// What a plan with merged level sets does with new values before solves read
+/// them, and these values, in two buffers.
+///
 /// Solves read the buffer current(). A look at new values makes them in the
 /// other one, or in the first if it looks in place; accept() makes that one
 /// current(). Nothing else writes to the buffers. The first is memory of the
 /// plan, the second is allocated by the first look for which the host waits
-/// after the analysis. All copies of the algorithm share this object.
+/// after the analysis. What looks write to beside them is memory of the
+/// analysis at first; the first update allocates memory that stays. All copies
+/// of the algorithm share this object.
 template <class Scalar, class ExecutionSpace>
-class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
-  using Base = MergedUpdate<Scalar, ExecutionSpace>;
-
+class MergedValues {
  public:
-  using typename Base::Memory;
+  using Memory = typename ExecutionSpace::memory_space;
   struct Buffer {
     Kokkos::View<Scalar*, Memory> value;     // by slot
     Kokkos::View<Scalar*, Memory> diagonal;  // by permuted row
@@ -42,39 +48,67 @@ class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
         plan_(plan),
         buffers_{first, {}},
         max_steps_(max_steps),
-        conjugated_(analysis.conjugated) {
-    this->findings_ = UpdateFindings(rows_.findings.data());
-    this->longest_row_ = double(analysis.longest_row());
-    this->growth_ = GrowthWorkspace<Memory>(plan_.num_rows);
-    this->growth_.borrow(analysis.work(exec));
+        conjugated_(analysis.conjugated),
+        findings_(rows_.findings.data()),
+        longest_row_(double(analysis.longest_row())),
+        growth_(plan_.num_rows) {
+    growth_.borrow(analysis.work(exec));
   }
 
-  bool accept(bool divide) override {
+  /// Enqueues a look at new values and their diagonal, which leaves what it has
+  /// found in findings() and each row's spread. It does not change the values
+  /// that solves read.
+  /// @param in_place  the values that solves read may be lost, and recorded
+  ///                  solves have to find the new ones
+  void look(const ExecutionSpace& exec, const Scalar* values, bool in_place) {
+    findings_.begin_look(exec);
+    // The analysis is over.
+    if (current_ != none) reserve();
+    made_ = current_ == 0 && !in_place ? 1 : 0;
+    if (made_ == 1 && buffers_[1].diagonal.extent(0) == 0) allocate_second();
+    make(exec, values, true);
+  }
+  /// Has solves read the values that the last look has made.
+  /// @param divide  as in TriangularAlgorithm::set_values
+  /// @returns false if values have to be packed instead
+  bool accept(bool divide) {
     if (divide) return false;
     current_ = made_;
     return true;
   }
+  /// The growth of merged rows with the values of the last look. The host
+  /// waits.
+  /// @param unmerged    null, or, after such a check, marks rows over the limit
+  ///                    for the next plan to leave them unmerged: by vertex,
+  ///                    with RowStatus::stays. `rows_over` counts the marks.
+  /// @param first_only  marks only the first such rows of each group
   MergedGrowth check_growth(const ExecutionSpace& exec, const Scalar* values,
-                            int* unmerged, bool first_only) const override {
-    return Detail::check_growth(exec, merged_rows(values), this->longest_row_,
-                                this->growth_, unmerged, first_only);
+                            int* unmerged, bool first_only) const {
+    return Detail::check_growth(exec, merged_rows(values), longest_row_,
+                                growth_, unmerged, first_only);
   }
+  /// Enqueues finish_update for the values of the last look.
   void finish(const ExecutionSpace& exec, const Scalar* values,
               const UpdateDecision& decision,
-              const PackTogether<Scalar, Memory>& fallback) const override {
-    finish_update(
-        exec, decision, fallback,
-        CheckGrowth<Scalar, ExecutionSpace>{
-            merged_rows(values), this->growth_.spread(), this->growth_.growth(),
-            this->longest_row_, decision.words->growth, nullptr, false,
-            &decision.found->spread_bits});
+              const PackTogether<Scalar, Memory>& fallback) const {
+    finish_update(exec, decision, fallback,
+                  CheckGrowth<Scalar, ExecutionSpace>{
+                      merged_rows(values), growth_.spread(), growth_.growth(),
+                      longest_row_, decision.words->growth, nullptr, false,
+                      &decision.found->spread_bits});
   }
+  UpdateFindings& findings() { return findings_; }
+  /// Entries of the longest row of the matrix, the diagonal included.
+  double longest_row() const { return longest_row_; }
+  /// Allocates what looks write to, unless that is done.
+  void reserve() { growth_.reserve(); }
+
   /// Makes the values of the last look again, with the diagonal itself in place
   /// of its reciprocals, and has solves, which then divide, read them. Waits
   /// for `exec`.
   void make_with_diagonal(const ExecutionSpace& exec, const Scalar* values) {
     // Nobody takes what this finds again.
-    this->findings_.begin_look(exec);
+    findings_.begin_look(exec);
     make(exec, values, false);
     exec.fence();
     current_ = made_;
@@ -84,7 +118,7 @@ class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
 
   /// But for the first buffer.
   std::size_t bytes() const {
-    return rows_.bytes() + this->growth_.own_bytes() +
+    return rows_.bytes() + growth_.own_bytes() +
            (buffers_[1].value.extent(0) + buffers_[1].diagonal.extent(0)) *
                sizeof(Scalar);
   }
@@ -92,14 +126,6 @@ class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
  private:
   static constexpr int none = -1;
 
-  void enqueue_look(const ExecutionSpace& exec, const Scalar* values,
-                    bool in_place) override {
-    // The analysis is over.
-    if (current_ != none) this->reserve();
-    made_ = current_ == 0 && !in_place ? 1 : 0;
-    if (made_ == 1 && buffers_[1].diagonal.extent(0) == 0) allocate_second();
-    make(exec, values, true);
-  }
   void allocate_second() {
     Buffer second;
     second.value = make_unfilled<Kokkos::View<Scalar*, Memory>>(
@@ -129,7 +155,7 @@ class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
             rows_.most_coefficients + rows_.most_dependencies,
             buffers_[made_].value.data(),
             buffers_[made_].diagonal.data(),
-            this->growth_.spread(),
+            growth_.spread(),
             reciprocals};
     int teams = (chunks + Run::host_chunks - 1) / Run::host_chunks;
     if constexpr (Run::on_device) {
@@ -164,6 +190,9 @@ class MergedValues : public MergedUpdate<Scalar, ExecutionSpace> {
   int current_ = none, made_ = 0;
   int max_steps_;
   bool conjugated_;
+  UpdateFindings findings_;
+  double longest_row_;
+  GrowthWorkspace<Memory> growth_;
 };
 
 }  // namespace Detail

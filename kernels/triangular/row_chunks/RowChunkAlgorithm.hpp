@@ -74,7 +74,7 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                     const RowCoefficients<Memory>& coefficients = {},
                     const MergedRows<Memory>& rows = {}) {
     Kokkos::View<Scalar*, Memory> diagonal;
-    chunks_ = make_row_chunks_with(
+    chunks_ = make_row_chunks(
         exec, graph, order, analysis.num_values, width, max_steps, numbering,
         analysis.work(exec),
         [&](PlanStorage<Memory>& storage, const RowChunks<Memory>& plan) {

@@ -7,7 +7,6 @@
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
 #include <kernels/triangular/selection/Selection.hpp>
-#include <memory>
 #include <string>
 
 namespace Strata {

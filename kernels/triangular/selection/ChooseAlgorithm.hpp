@@ -2,7 +2,6 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SELECTION_CHOOSE_ALGORITHM_HPP
 #define STRATA_KERNELS_TRIANGULAR_SELECTION_CHOOSE_ALGORITHM_HPP
 
-#include <algorithm>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryPool.hpp>
 #include <kernels/triangular/selection/DeviceRule.hpp>
@@ -31,7 +30,6 @@ class AlgorithmChoice {
                   const TriangularOptions& options, TriangularReport& report)
       : registrations_(make_registrations<Scalar, ExecutionSpace>()),
         selection_(exec, analysis, options, report) {
-    selection_.last_resort = find(Algorithm::sync_free);
     Registration* const named =
         selection_.is_automatic() ? nullptr : &find_named();
     if (!named || named->needs_level_sets()) analysis.find_order(exec);
@@ -140,11 +138,12 @@ class AlgorithmChoice {
     selection_.report.unmerged_rows = 0;
     turns_ = 0;
   }
-  /// Its order stays when a plan is forgotten.
+  /// Adds `sync_free` without merged level sets, which takes all values, where
+  /// no other candidate is left. Its order stays when a plan is forgotten.
   void use_last_resort() {
     if (selection_.analysis.require_order(selection_.exec))
       selection_.plans_begin_at(selection_.mark());
-    selection_.add_last_resort();
+    selection_.add(*find(Algorithm::sync_free));
   }
   /// Null where there is none for these types.
   Registration* find(Algorithm algorithm) const {

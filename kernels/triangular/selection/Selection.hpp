@@ -12,7 +12,7 @@
 #include <kernels/triangular/merging/ChooseMergedLevels.hpp>
 #include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
-#include <kernels/triangular/tiles/TilesAlgorithm.hpp>
+#include <kernels/triangular/tiles/TileSizes.hpp>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,11 +22,6 @@ namespace Detail {
 
 template <class Scalar, class ExecutionSpace>
 class AlgorithmRegistration;
-
-/// What the report notes of a plan with merged level sets.
-inline std::string merged_levels_note(int levels) {
-  return std::to_string(levels) + " merged level sets";
-}
 
 /// A plan that may be made for a matrix.
 template <class Scalar, class ExecutionSpace>
@@ -105,7 +100,7 @@ class Selection {
   const TilePartition& tiles() {
     if (!tiles_)
       tiles_ = partition_tiles(exec, analysis.graph,
-                               TilesAlgorithm<Scalar, ExecutionSpace>::teams(
+                               TileSizes<Scalar, ExecutionSpace>::teams(
                                    options.accuracy == Accuracy::rowwise));
     return *tiles_;
   }
@@ -160,11 +155,6 @@ class Selection {
     return (candidate.made ? "takes " : "takes at least ") +
            std::to_string(candidate.bytes) + " bytes";
   }
-
-  /// Adds `sync_free` without merged level sets, which takes all values, where
-  /// no other candidate is left. ChooseAlgorithm sets its registration.
-  void add_last_resort() { add(*last_resort); }
-  Registration* last_resort = nullptr;
 
   /// Plans are made in the memory of the analysis from a `mark` on: memory that
   /// was taken before the mark stays when a plan is dropped.

@@ -203,7 +203,7 @@ struct SubgraphLevelSolve {
   }
 
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void solve(const Team& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const int g = order[first + team.league_rank() % count];
     const int column = team.league_rank() / count;
     const int offset = vertex_map[g];
@@ -231,16 +231,7 @@ struct SubgraphTeams {
   KOKKOS_INLINE_FUNCTION void operator()(
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team)
       const {
-    level.solve(team);
-  }
-};
-/// For run_teams.
-template <class Scalar, class ExecutionSpace>
-struct SubgraphNativeTeams {
-  SubgraphLevelSolve<Scalar, ExecutionSpace> level;
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    level.solve(team);
+    level(team);
   }
 };
 

@@ -5,7 +5,6 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Schedule.hpp>
 #include <Strata_Subgraphs.hpp>
-#include <core/device/KokkosVersion.hpp>
 #include <core/matrix/ValueIndex.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <vector>

@@ -43,7 +43,7 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         team_size_(team_size),
         native_(subgraphs.largest() > max_rows(exec)) {
     check_team_size(exec);
-    reserve_team(exec, 1, scratch_);
+    reserve_team(exec);
     plan_ = make_subgraph_plan<Memory>(analysis.host().graph, subgraphs,
                                        schedule, analysis.num_values);
     external_value_ = Base::make_values(plan_.external.value_index.size());
@@ -88,7 +88,7 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   /// What sub-graphs hand over is in x, the rest in a team's scratch.
   std::shared_ptr<const Base> with_workspace(
       const ExecutionSpace& exec) const override {
-    reserve_team(exec, 1, scratch_);
+    reserve_team(exec);
     return nullptr;
   }
 
@@ -113,6 +113,17 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   static int rows_in(std::size_t scratch_bytes) {
     return static_cast<int>(scratch_bytes / sizeof(Scalar)) - 1;
   }
+  /// Has a host's Kokkos allocate what it would else allocate in the first
+  /// launch with so much scratch. It keeps what it has.
+  void reserve_team(const ExecutionSpace& exec) const {
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      using Policy = Kokkos::TeamPolicy<ExecutionSpace>;
+      Policy policy(exec, 1, 1);
+      policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));
+      Kokkos::parallel_for("Strata::reserve_team", policy,
+                           [](const typename Policy::member_type&) {});
+    }
+  }
   /// @throws OptionError
   void check_team_size(const ExecutionSpace& exec) const {
     int largest = native_team_size;
@@ -136,10 +147,8 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     if constexpr (has_native_launches<ExecutionSpace>) {
       // The kernel before it may be one of Kokkos': no overlap.
       if (native_)
-        return run_teams<1, native_team_size>(
-            label, exec, teams,
-            SubgraphNativeTeams<Scalar, ExecutionSpace>{level}, scratch_,
-            false);
+        return run_teams<1, native_team_size>(label, exec, teams, level,
+                                              scratch_, false);
     }
     Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, team_size_);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));

@@ -85,14 +85,11 @@ class SyncFreeRegistration
 
   void add(Selection& selection, int levels) {
     Candidate& added = selection.add(
-        *this, levels > 1 ? merged_levels_note(levels) : std::string());
+        *this,
+        levels > 1 ? std::to_string(levels) + " merged level sets" : "");
     added.merged_levels = levels;
     if (levels > 1 && !selection.levels_are_named())
       added.most_times_matrix = most_times_matrix;
-  }
-  static bool in_blocks(const Selection& selection) {
-    return gains_by_cache_blocks(selection.exec, selection.analysis.order.sizes,
-                                 sizeof(Scalar));
   }
 
   /// The next smaller workspace worth a try.
@@ -117,7 +114,8 @@ class SyncFreeRegistration
       if (merged.exist())
         return std::make_shared<Solve>(exec, analysis, merged);
     }
-    if (columns == 1 && in_blocks(selection)) {
+    if (columns == 1 &&
+        gains_by_cache_blocks(exec, analysis.order.sizes, sizeof(Scalar))) {
       auto ordered = analysis;
       ordered.order = order_by_cache_blocks(
           exec, analysis.graph, analysis.order, vertices_of_cache_block,

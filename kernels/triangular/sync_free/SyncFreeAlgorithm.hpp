@@ -92,7 +92,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         max_steps);
   }
 
-  MergedUpdate<Scalar, ExecutionSpace>* merging() override {
+  MergedValues<Scalar, ExecutionSpace>* merging() override {
     return merged_.get();
   }
 

@@ -6,7 +6,6 @@
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/tiles/TilesAlgorithm.hpp>
 #include <memory>
-#include <string>
 
 namespace Strata {
 namespace Detail {
@@ -28,6 +27,7 @@ class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
   Pointer make(Selection& selection, const Candidate&) override {
     auto& report = selection.report;
     using Solver = TilesAlgorithm<Scalar, ExecutionSpace>;
+    using Sizes = TileSizes<Scalar, ExecutionSpace>;
     const bool may_invert = selection.options.accuracy == Accuracy::rowwise;
     const auto make = [&](const TilePartition& partition) {
       return std::make_shared<Solver>(
@@ -42,7 +42,7 @@ class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
       MemoryPool<typename ExecutionSpace::memory_space,
                  PersistentUse>::release();
       made = make(partition_tiles(selection.exec, selection.analysis.graph,
-                                  Solver::teams(may_invert, 1)));
+                                  Sizes::teams(may_invert, 1)));
       report.reason += "; without runs, whose weights take too much memory";
     }
     report.launch_right_hand_sides = made->make_workspace(

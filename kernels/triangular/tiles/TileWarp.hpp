@@ -10,6 +10,7 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/triangular/sync_free/SyncFreeKernel.hpp>
+#include <kernels/triangular/tiles/TileSizes.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -23,15 +24,14 @@ struct TileWarp {
   static constexpr int width = lane_width<ExecutionSpace>;
   static_assert(width == 1 || width == most_tile_rows,
                 "a lane for each row of a tile, or one for all");
-  static constexpr int team_size = is_gpu<ExecutionSpace> ? 256 : 1;
-  static constexpr int warps = team_size / width;
+  using Sizes = TileSizes<Scalar, ExecutionSpace>;
+  static constexpr int team_size = Sizes::team_size, warps = Sizes::warps;
   static constexpr int teams_per_multiprocessor = 1;
   /// Entries that a lane keeps in registers together.
-  static constexpr int batch =
-      (sizeof(Scalar) > 8 ? 4 : 8) / (block > 1 ? 2 : 1);
+  static constexpr int batch = Sizes::batch / (block > 1 ? 2 : 1);
   /// Inner numbers of a row that a lane keeps, alone, and with a group that a
   /// team shares.
-  static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : 32;
+  static constexpr int most_columns = Sizes::most_columns;
   static constexpr int shared_columns = most_tile_rows / warps;
   static constexpr int eager_turns = 32;
   /// A row of a tile of a run has its numbers in registers, too.

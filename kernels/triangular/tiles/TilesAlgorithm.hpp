@@ -28,16 +28,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
  public:
   using typename Base::Memory;
 
-  /// What partitions are made for.
-  /// @param may_invert    rounding errors may grow as Accuracy::rowwise allows
-  /// @param tiles_of_run  see TileTeams
-  static TileTeams teams(bool may_invert, int tiles_of_run = 0) {
-    return {Solve::warps, Solve::batch, Solve::most_columns,
-            is_gpu<ExecutionSpace> && may_invert ? tiles_of_run : 1};
-  }
-
   /// Solves need make_workspace first.
-  /// @param partition  of the analysed graph, made for `teams`
+  /// @param partition  of the analysed graph, made for TileSizes::teams
   TilesAlgorithm(const ExecutionSpace& exec,
                  const TriangularAnalysis<ExecutionSpace>& analysis,
                  const TilePartition& partition, std::int64_t longest_row,
@@ -47,7 +39,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         most_teams_(Solve::teams_per_multiprocessor *
                     num_multiprocessors(exec)) {
     plan_ = make_tile_plan(
-        exec, analysis.graph, partition, analysis.num_values, teams(may_invert),
+        exec, analysis.graph, partition, analysis.num_values,
+        TileSizes<Scalar, ExecutionSpace>::teams(may_invert),
         [&](PlanStorage<Memory>& storage, const TilePlan<Memory>& plan) {
           storage.take(value_, plan.num_slots);
           storage.take(inner_, plan.num_inner);

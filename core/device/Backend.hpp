@@ -153,7 +153,7 @@ inline constexpr const char* device_memory_errors[] = {
 #if defined(KOKKOS_ENABLE_CUDA)
 template <class ExecutionSpace>
 inline constexpr bool has_native_launches =
-    is_gpu<ExecutionSpace>&& STRATA_ENABLE_CUDA_NATIVE;
+    is_gpu<ExecutionSpace> && STRATA_ENABLE_CUDA_NATIVE;
 #else
 template <class ExecutionSpace>
 inline constexpr bool has_native_launches = false;

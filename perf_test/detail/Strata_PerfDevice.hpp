@@ -14,10 +14,8 @@ namespace PerfTest {
 inline std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)
-    if (line.rfind("model name", 0) == 0) {
-      const auto colon = line.find(':');
-      if (colon != std::string::npos) return line.substr(colon + 1);
-    }
+    if (line.rfind("model name", 0) == 0)
+      return line.substr(line.find(':') + 1);
   return "host";
 }
 

@@ -2,7 +2,6 @@
 #ifndef STRATA_PERF_DEVICE_HPP
 #define STRATA_PERF_DEVICE_HPP
 
-#include <Kokkos_Core.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <fstream>
 #include <string>

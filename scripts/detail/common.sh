@@ -151,7 +151,7 @@ quietly() {
 
 # compile LOG FOLDER SOURCE CMAKE_OPTION...: with `compiler_option`.
 compile() {
-  quietly "$1" cmake -S "$3" -B "$2" -G Ninja "${compiler_option[@]}" "${@:4}"
+  quietly "${1%.log}-configure.log" cmake -S "$3" -B "$2" -G Ninja "${compiler_option[@]}" "${@:4}"
   quietly "$1" cmake --build "$2" --parallel "$(jobs)"
 }
 

@@ -168,7 +168,7 @@ def claims(run, page, found, solved):
     taken = by_size(solved["float"], lambda row: int(row["iterations"]))
 
     def stops(algorithm):
-        at = [size for size, count in taken[algorithm].items() if count >= MOST_ITERATIONS]
+        at = [size for size, count in taken.get(algorithm, {}).items() if count >= MOST_ITERATIONS]
         return str(min(at)) if at else "none up to %d" % n
 
     page.beside([

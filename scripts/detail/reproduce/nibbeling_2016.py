@@ -2,7 +2,7 @@
 """Block back substitution: section 4.4 of Nibbeling (2016)."""
 import os
 
-from common import ROOT, ratio, text_of
+from common import ROOT, ratio
 from page import Panel
 from tables import read_csv
 

@@ -14,8 +14,12 @@ namespace Detail {
 /// A matrix as SolveTiles reads it: rows at places, in groups of tiles.
 template <class MemorySpace>
 struct TilePlan {
-  int num_rows = 0, num_tiles = 0, chain = 0, num_runs = 0;
-  std::int64_t num_slots = 0, num_inner = 0;
+  int num_rows = 0, num_tiles = 0, num_runs = 0;
+  int chain = 0;               // see TilePartition
+  std::int64_t num_slots = 0;  // of outside entries, padding included
+  /// Numbers of the tiles' diagonal blocks, stored dense, column by column of a
+  /// group: what InvertTiles makes from the inner entries, and solves read.
+  std::int64_t num_inner = 0;
   typename PlanStorage<MemorySpace>::Block storage;
 
   Kokkos::View<TileGroup*, MemorySpace> group;
@@ -160,7 +164,7 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
   plan.num_runs = static_cast<int>(in.runs.size());
   plan.num_weights = in.weights;
   plan.num_tiles = tiles.count();
-  plan.chain = partition.steps;
+  plan.chain = partition.chain;
   plan.num_slots = order.slots;
   plan.num_inner = order.inner;
   plan.storage = make_plan_storage<Memory>(

@@ -22,12 +22,12 @@ struct TileTeams {
 /// Tiles of a graph, and runs if they pay: what a plan is made from, in host
 /// memory.
 struct TilePartition {
-  Tiles tiles;
-  TileRuns runs;
+  Tiles tiles;    ///< if there are runs, of at most TileTeams::most_width rows
+  TileRuns runs;  ///< none if they do not pay
   std::vector<std::int64_t> row_map;  ///< of the graph
-  /// Of the longest chain: tiles, or runs and the tiles that a warp solves
-  /// before it takes part.
-  int steps = 0;
+  /// Steps of the longest chain: tiles or, with runs, runs and three steps for
+  /// each tile of a run, which a warp solves before it waits.
+  int chain = 0;
 };
 
 /// Cost: a copy of the graph's pattern to the host and a pass over it there.
@@ -46,7 +46,7 @@ TilePartition partition_tiles(
   made.row_map.assign(row_map.data(), row_map.data() + row_map.extent(0));
   made.tiles = grow_tiles(n, row_map, entries);
   Tiles& tiles = made.tiles;
-  made.steps = tiles.depths;
+  made.chain = tiles.depths;
   const int wanted = teams.tiles_of_run > 0
                          ? std::min(teams.tiles_of_run, most_run_tiles)
                          : tiles_of_run(tiles);
@@ -61,7 +61,7 @@ TilePartition partition_tiles(
         teams.tiles_of_run > 0 ||
         std::int64_t{5} * runs.depths <= std::int64_t{2} * tiles.depths;
     if (runs.count() > 0 && pays) {
-      made.steps = runs.depths + 3 * wanted;
+      made.chain = runs.depths + 3 * wanted;
       made.runs = std::move(runs);
       if (is_narrow) tiles = std::move(narrow);
     }

@@ -64,6 +64,8 @@ class IncompleteFactorizationState {
   /// @param order      of rows: what a report says of that
   /// @param reordered  what is factorised in place of A; or null
   /// @param pattern    of L + U, without values; null: that of `fill_level`
+  /// @param graph_of_l never passed: a local of the initialisers, in which
+  ///                   factors_ leaves the graph of L for solves_
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
                                const Report& order,
@@ -219,7 +221,9 @@ class IncompleteFactorizationState {
                : ZeroDiagonal::refuse;
   }
   bool takes_zeros() const { return zero_diagonal() != ZeroDiagonal::refuse; }
-  /// What is factorised of the constructor's A.
+  /// The constructor's A or, for symmetric factors, that of HermitianMatrix.
+  /// Checks A for these, and against a given pattern. A for incomplete LU is
+  /// checked later: by FilledMatrix if there is fill, and by IncompleteFactors.
   Matrix first_matrix(const ExecutionSpace& exec, Matrix A,
                       const Matrix* pattern) {
     check_square_sizes<Memory>(A);
@@ -426,6 +430,9 @@ class IncompleteFactorizationState {
     return *enqueued_;
   }
 
+  // The constructor's initialisers do the symbolic part in this order: input,
+  // fill, patterns of L and U, plan of the elimination. Its body computes the
+  // values and makes solves_.
   Factorization kind_;
   Options options_;
   bool has_given_pattern_;

@@ -60,8 +60,10 @@ class TriangularSolver {
   ///   ZeroDiagonalError, IndexOverflowError, OptionError, PlanMemoryError,
   ///   MemoryError
   /// Cost: some passes over A and a few sorts on the device, and the longest
-  /// path of its graph at a few reads through memory a row; for `subgraphs`,
-  /// O(n + entries) on the host. Waits for `exec`.
+  /// path of its graph at a few reads through memory a row. For `subgraphs` and
+  /// `tiles`, and if `automatic` on a GPU compares `tiles` with `sync_free`, a
+  /// copy of the pattern to the host and O(n + entries) by one thread there.
+  /// Waits for `exec`.
   template <class Matrix>
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
@@ -260,7 +262,9 @@ class TriangularSolver {
     static_assert(Expect::value, "");
   }
 
-  // In TriangularSolverImplementation.hpp.
+  // In TriangularSolverImplementation.hpp. A factorisation passes `known`, the
+  // graph and levels of this triangle, and `outside`, the status of its own
+  // update: solves give NaN if that has a fault. Null: there is none.
   void require_made() const;
   void analyse(const ExecutionSpace& exec, const Detail::CrsArrays<Scalar>& A,
                Uplo uplo, Diag diag, const TriangularOptions& options,

@@ -176,7 +176,8 @@ class TriangularAlgorithm {
                   bool divide) {
     const bool enqueued = enqueue_values(exec, values, divide);
     if (!enqueued) return false;
-    // Solves may read their values before they wait for what is before them.
+    // A solve may overlap the kernel before it, and reads packed values before
+    // it calls await_previous: publish_writes completes the packing first.
     has_values_ = false;
     publish_writes(exec);
     has_values_ = true;
@@ -261,7 +262,8 @@ class TriangularAlgorithm {
         "Strata::Triangular::values", count);
   }
 
-  Kokkos::View<const unsigned*, Memory> row_;  // top bit may be a mark
+  /// User's row at each permuted row; `subgraphs` marks rows in the top bit.
+  Kokkos::View<const unsigned*, Memory> row_;
   ValueIndex<Memory> diagonal_value_index_;
   Kokkos::View<Scalar*, Memory> diagonal_;
   bool conjugated_ = false;

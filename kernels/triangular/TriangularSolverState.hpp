@@ -65,7 +65,7 @@ class TriangularSolverState {
     input.take_triangle = options.take_triangle;
     row_map_extent_ = A.row_map.extent(0);
     num_values_ = A.num_values;
-    take_graph(exec, A, input, options, kept, known);
+    make_plan(exec, A, input, options, kept, known);
     chosen_entries_ = report_.entries;
     chosen_levels_ = report_.levels;
     count_plan_bytes();
@@ -154,6 +154,8 @@ class TriangularSolverState {
           "make a new solver, which will merge fewer rows, or set the option "
           "`merged_levels` to 1",
           unsuitable.row);
+    // With enqueued updates, merged rows are computed again, in place: solves
+    // that a graph has recorded always read the first buffer.
     if (updates_)
       updates_->enqueue(exec, A.values);
     else
@@ -311,9 +313,12 @@ class TriangularSolverState {
                           "`enqueue_updates` out",
                           bytes, budget.bytes());
   }
-  /// Makes what takes enqueued values, with the fallback plan that it may need.
-  /// @returns whether there is enough memory for that
-  /// @throws PlanMemoryError where there is not, and the plan was asked for
+  /// Makes `updates_`, for enqueued values, with the fallback plan that it may
+  /// need.
+  /// @returns false if there is not enough memory: `algorithm_` and `updates_`
+  ///          are then null, and the next choice.make() merges no level sets
+  /// @throws PlanMemoryError if there is not, and the plan merges no level
+  ///   sets, or the options name the algorithm and `merged_levels` above 1
   bool make_updates(const ExecutionSpace& exec,
                     const TriangularAnalysis<ExecutionSpace>& analysis,
                     const TriangularOptions& options,
@@ -354,10 +359,11 @@ class TriangularSolverState {
     return false;
   }
 
-  /// Graph, plan and first values.
-  void take_graph(const ExecutionSpace& exec, const Matrix& A,
-                  const TriangleInput& input, const TriangularOptions& options,
-                  const KeptPartition& kept, const Graph* known) {
+  /// Graph, choice, plan and first values: the steps of "From a matrix to a
+  /// solution" in docs/developer/architecture.md.
+  void make_plan(const ExecutionSpace& exec, const Matrix& A,
+                 const TriangleInput& input, const TriangularOptions& options,
+                 const KeptPartition& kept, const Graph* known) {
     const std::int64_t columns = A.columns;
     TriangularAnalysis<ExecutionSpace> analysis;
     analysis.kept_partition = kept;
@@ -387,9 +393,10 @@ class TriangularSolverState {
     auto found = inspect(exec, A);
     fingerprint_ = found.fingerprint();
     require_nonzero_diagonal(found);
-    // Every turn rules a candidate out, and `sync_free` without merged level
-    // sets takes all values. A plan's memory is released before the next is
-    // made.
+    // Each turn makes another plan: with more rows unmerged (see merge_less),
+    // with fewer merged level sets, or of another algorithm. `sync_free` with
+    // none merged can use all values, so the loop ends. A plan's memory is
+    // released before the next is made.
     std::string too_inaccurate;
     double growth = 0;
     for (;;) {

@@ -22,10 +22,12 @@ namespace Strata {
 namespace Detail {
 
 /// Solves with both factors, x = op(L U)^-1 b, with vectors that are permuted
-/// and scaled before and after. The triangular solvers have values of their
-/// own, in the precision that the options say; the values in use are kept
-/// beside them in that of the vectors, so that an update which is broken off
-/// can be undone.
+/// and scaled before and after. Values exist twice: packed in the triangular
+/// solvers, in the precision that the options say, and in lower_values_ and
+/// upper_values_, in that of the vectors. The latter are the values in use. An
+/// update gives new values to the solvers first, and then copies them here. If
+/// it ends with an exception, the solvers get the values in use back, at the
+/// latest in the next apply.
 ///
 /// A copy that share() has made does nothing but apply. All values are those of
 /// the original.
@@ -209,7 +211,8 @@ class FactorSolves {
 
   struct Shared : Sharers<FactorSolves> {
     Maps maps;
-    /// All solvers have the values in use.
+    /// All solvers have the values in use: false during an update, and after
+    /// one that has failed.
     std::atomic<bool> whole{true};
     std::mutex of_update;
   };

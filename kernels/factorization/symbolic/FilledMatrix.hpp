@@ -75,8 +75,9 @@ class FilledMatrix {
     exec.fence();
   }
 
-  /// A with zeros for its fill; A itself where there is none. Enqueues on
-  /// `exec`.
+  /// A with zeros for its fill; A itself if there is none. The constructor has
+  /// stored the zeros, and nothing overwrites them: the factors are elsewhere.
+  /// Enqueues on `exec`.
   /// @param A  has the pattern that the constructor has seen
   Matrix with_fill(const ExecutionSpace& exec, const Matrix& A) const {
     if (!filled_) return A;

@@ -142,7 +142,10 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   RowChunks<Memory> chunks_;
-  Kokkos::View<Scalar*, Memory> value_, buffers_;
+  Kokkos::View<Scalar*, Memory> value_;  // packed entries, by slot
+  // Workspace of solves that wait in a launch: not-ready values of two solves,
+  // and the tickets drawn (see SyncFreeKernel). Else empty.
+  Kokkos::View<Scalar*, Memory> buffers_;
   Kokkos::View<unsigned*, Memory> counter_;
   typename PlanStorage<Memory>::Block workspace_;  // null: in the plan's memory
   /// The arrays of MergedRows, where rows are merged.

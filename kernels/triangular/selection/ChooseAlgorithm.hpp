@@ -19,6 +19,11 @@ namespace Detail {
 /// HostRule). What can't be used with these values, or does not fit in the
 /// memory allowed, makes room for the next in order of preference. Refers to
 /// its arguments, and fills in what the report says of the choice.
+///
+/// There are two lists. `preferences_` contains algorithms, in the order in
+/// which the automatic choice tries them. The Selection contains candidates,
+/// which are plans. If all candidates are ruled out, the next algorithm of
+/// `preferences_` adds its own (AlgorithmRegistration::consider).
 template <class Scalar, class ExecutionSpace>
 class AlgorithmChoice {
  public:
@@ -236,7 +241,7 @@ class AlgorithmChoice {
            selection_.merging().levels, options.max_right_hand_sides,
            lane_width<ExecutionSpace>, num_multiprocessors(exec),
            options.accuracy == Accuracy::rowwise},
-          [&] { return selection_.tiles().steps; });
+          [&] { return selection_.tiles().chain; });
     } else {
       const std::string why_not = HostRule::why_not_level_sets(
           double(sizes.rows), double(sizes.edges), levels,

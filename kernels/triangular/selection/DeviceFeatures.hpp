@@ -30,7 +30,8 @@ struct DeviceFeatures {
   bool may_invert;
 
   double rows_of_level() const { return rows / (levels > 1 ? levels : 1); }
-  /// Of a chain of level sets, merged or not.
+  /// Steps of the longest chain of `sync_free`: level sets, or groups of merged
+  /// ones.
   double steps() const { return double(levels) / merged_levels; }
   double entries_of_row() const { return rows > 0 ? entries / rows : 0; }
 };

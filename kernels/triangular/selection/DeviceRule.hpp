@@ -19,18 +19,28 @@ namespace Detail {
 /// tables of docs/tables, prints how well the rule does on systems that it was
 /// not fitted to, and checks with --check that these are the fitted ones.
 struct DeviceRule {
-  /// For one right-hand side: steps of tiles for each step of `sync_free`; if
-  /// rows are long, which a team shares, steps of tiles that are few anyhow.
-  static constexpr double tile_steps = 1.3, few_tile_steps = 27;
-  /// A row is long if it has more entries for each lane of a warp. Tiles are
-  /// not made to be counted if no row is and `sync_free` has so few steps, or
-  /// level sets have more rows for each lane; or if there are so few level
-  /// sets.
-  static constexpr double long_row = 3.2, few_steps = 4, rows_of_lane = 22;
-  /// For several right-hand sides, whose chains run side by side: rows of a
-  /// level set times right-hand sides, for each lane of the multiprocessors; or
-  /// entries of the longest row for each lane of a warp.
+  // For one right-hand side.
+  /// `tiles` is chosen if steps of tiles / steps of `sync_free` are at most
+  /// this.
+  static constexpr double tile_steps = 1.3;
+  /// Or if rows are long and there are at most this many steps of tiles.
+  static constexpr double few_tile_steps = 27;
+  /// Rows are long if entries of the longest row / lanes of a warp is at least
+  /// this.
+  static constexpr double long_row = 3.2;
+  /// `sync_free` is chosen, and the host does not form tiles to count their
+  /// steps, if it has at most this many steps; with long rows, if there are at
+  /// most this many level sets.
+  static constexpr double few_steps = 4;
+  /// Or if rows are not long, and rows of a level set / lanes of a warp is more
+  /// than this.
+  static constexpr double rows_of_lane = 22;
+  // For several right-hand sides, whose chains run side by side: `tiles` if one
+  // of these holds.
+  /// Rows of a level set * right-hand sides / (lanes of a warp *
+  /// multiprocessors) is at most this.
   static constexpr double columns_rows_of_lane = 1.3;
+  /// Entries of the longest row / lanes of a warp is at least this.
   static constexpr double columns_long_row = 80;
 
   /// @param count_steps  returns the steps of the longest chain of tiles, which

@@ -280,7 +280,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
            (tiles_ ? tiles_->bytes() : 0) + (merged_ ? merged_->bytes() : 0);
   }
 
-  SplitRows<Memory> rows_;
+  SplitRows<Memory> rows_;  // chunks for one right-hand side
   int tickets_ = 0, teams_ = 0;
   std::shared_ptr<const SyncFreeTiles<Scalar, ExecutionSpace>> tiles_;
   std::shared_ptr<Merged> merged_;

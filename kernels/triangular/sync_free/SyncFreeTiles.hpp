@@ -35,7 +35,9 @@ struct NeighbourDistance {
 };
 
 /// Solves of several right-hand sides over the chunks of a `sync_free` plan on
-/// a GPU: a launch of TileSolve for each `capacity()` of them.
+/// a GPU: a launch of TileSolve for each `capacity()` of them. Tiles are blocks
+/// of 8 or 32 right-hand sides here; those of the algorithm `tiles` are sets of
+/// rows.
 ///
 /// Chunks and values are the caller's: it passes them in a RowSystem whose
 /// dependencies are permuted rows. Memory, beside 24 bytes for each row

@@ -148,6 +148,7 @@ struct SolveTiles : TileWarp<Scalar, ExecutionSpace, block, has_runs> {
                                         Shared& scratch) const {
     const TileRun of = plan.run(r);
     TileGroup g = plan.group(of.first_group);
+    // Not 0: W keeps the accuracy, see MakeWeights.
     if (growth(r) > 0) {
       const int unknown =
           lane < of.unknowns

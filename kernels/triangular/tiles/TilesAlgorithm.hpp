@@ -216,9 +216,12 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   }
 
   TilePlan<Memory> plan_;
+  // Of outside entries, by slot; diagonal blocks, or their inverses
+  // (InvertTiles); W of runs (MakeWeights).
   Kokkos::View<Scalar*, Memory> value_, inner_, weight_;
+  // Of each run, 0 if solves do not use W; of each row. See MakeWeights.
   Kokkos::View<double*, Memory> growth_, weight_sum_;
-  Kokkos::View<int*, Memory> inverted_;
+  Kokkos::View<int*, Memory> inverted_;  // of each group, 1: inverses
   Workspace one_, some_, many_;
   typename PlanStorage<Memory>::Block workspace_;
   double longest_row_;

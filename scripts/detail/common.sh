@@ -74,7 +74,13 @@ check_sources() {
 }
 
 # one_of OPTION VALUE WORD...: ends where the value is none of the words.
-one_of() { [[ " ${*:3} " == *" $2 "* ]] || die "$1 $2: one of ${*:3} is wanted"; }
+one_of() {
+  local word
+  for word in "${@:3}"; do
+    [ "$2" != "$word" ] || return 0
+  done
+  die "$1 $2: one of ${*:3} is wanted"
+}
 check_backend() { one_of --backend "$1" serial openmp cuda hip; }
 
 # Compilers of template code take up to 2 GB each, so memory counts as well.

@@ -193,8 +193,14 @@ void expect_case(const Pattern& pattern, const Operation& operation,
       ExecutionSpace(),
       A.template to_device<SolverMatrix<Scalar, ExecutionSpace>>(),
       operation.uplo, operation.diag, options);
+  // On chains and bands a GPU makes weights for `tiles`.
+  using OnHost =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace,
+                                 typename ExecutionSpace::memory_space>;
+  const bool rowwise =
+      !OnHost::accessible && solver.report().algorithm == Algorithm::tiles;
   expect_solver(solver, HostSystem<Scalar>{A, operation.uplo, operation.diag,
-                                           operation.op});
+                                           operation.op, rowwise});
 }
 
 /// Every small pattern with every variant, the operations in turn.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+#include <Kokkos_Core.hpp>
 #include <core/matrix/SharedElements.hpp>
 #include <set>
 

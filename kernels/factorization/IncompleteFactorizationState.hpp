@@ -390,11 +390,13 @@ class IncompleteFactorizationState {
   /// @param found  has the shift; gets all else
   void eliminate(const ExecutionSpace& exec, Matrix A, const NewFactors& made,
                  FactorizationFindings& found) const {
-    if (found.shift > 0)
-      A = shifted(
-          exec, A, found.shift,
+    Values shifted_values;  // A's until the end
+    if (found.shift > 0) {
+      shifted_values =
           make_unfilled<Values>("Strata::IncompleteFactorization::A",
-                                static_cast<std::int64_t>(A.num_values)));
+                                static_cast<std::int64_t>(A.num_values));
+      A = shifted(exec, A, found.shift, shifted_values);
+    }
     try {
       factors_.compute(exec, A, made.lower, made.upper);
     } catch (const FactorizationError& error) {

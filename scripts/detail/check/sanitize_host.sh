@@ -4,9 +4,10 @@
 # AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer and the assertions of
 # the preset <backend>-sanitize.
 
-# Files in and out, faulty input, memory, the sptrsv handle. Each of these programs
-# compiles for a minute or less.
-quick_tests=(tstMatrixMarket tstBadMatrices tstTriangularSolverMemory tstSptrsv tstError)
+# Files in and out, faulty input, memory, the sptrsv handle, factorisations in temporary
+# memory. Each of these programs compiles for a minute or less.
+quick_tests=(tstMatrixMarket tstBadMatrices tstTriangularSolverMemory tstSptrsv tstError
+  tstShiftTries)
 
 targets=() choice=(-L unit)
 if [ -n "$quick" ]; then

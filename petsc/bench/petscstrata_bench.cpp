@@ -4,6 +4,8 @@
 // rank, with strata and with PETSc's own solver types.
 //
 //   -n N                edge of a rank's box; default: 32
+//   -grid N             instead of -n: edge of the whole grid, which the ranks
+//                       divide; the column n has it, with "/ranks"
 //   -stencils LIST      of 7 and 27; default: 7,27
 //   -pcs LIST           of bjacobi and asm; default: bjacobi,asm
 //   -configurations LIST  matrix type/solver type; default: what this PETSc has
@@ -11,6 +13,8 @@
 //                       aij/strata and aijkokkos/strata
 //   -applications K     MatSolves that are timed; default: 20
 //   -rtol R             of the preconditioned residual; default: 1e-8
+//   -bench_ksp_type T   such as pipecg, instead of cg; KSP's other options
+//                       take the prefix bench_, too
 //
 // A line for each: times in milliseconds, the longest of all ranks; the true
 // residual ||b - A x|| / ||b||, and WRONG where it is above 100 R or the solve
@@ -34,32 +38,36 @@ namespace {
 // The ranks' boxes in a grid, x fastest.
 struct Boxes {
   int ranks, rank, dims[3], at[3];
-  PetscInt n;
+  PetscInt n[3];  // of one box
+  PetscInt rows() const { return n[0] * n[1] * n[2]; }
 };
-Boxes make_boxes(PetscInt n) {
+// Of n^3 points each; `whole` has n^3 points in all boxes together.
+Boxes make_boxes(PetscInt n, bool whole = false) {
   Boxes boxes;
   int dims[3] = {0, 0, 0};
   MPI_Comm_size(PETSC_COMM_WORLD, &boxes.ranks);
   MPI_Comm_rank(PETSC_COMM_WORLD, &boxes.rank);
   MPI_Dims_create(boxes.ranks, 3, dims);
-  for (int d = 0; d < 3; ++d) boxes.dims[d] = dims[2 - d];
+  for (int d = 0; d < 3; ++d) {
+    boxes.dims[d] = dims[2 - d];
+    boxes.n[d] = whole ? n / boxes.dims[d] : n;
+  }
   boxes.at[0] = boxes.rank % boxes.dims[0];
   boxes.at[1] = boxes.rank / boxes.dims[0] % boxes.dims[1];
   boxes.at[2] = boxes.rank / (boxes.dims[0] * boxes.dims[1]);
-  boxes.n = n;
   return boxes;
 }
 
 // The row of a point of the whole grid, -1 outside.
 PetscInt row_of(const Boxes& boxes, const PetscInt (&point)[3]) {
-  const PetscInt n = boxes.n;
   PetscInt box = 0, inside = 0;
   for (int d = 2; d >= 0; --d) {
+    const PetscInt n = boxes.n[d];
     if (point[d] < 0 || point[d] >= n * boxes.dims[d]) return -1;
     box = box * boxes.dims[d] + point[d] / n;
     inside = inside * n + point[d] % n;
   }
-  return box * n * n * n + inside;
+  return box * boxes.rows() + inside;
 }
 
 // The rank's rows with the columns of the whole matrix, which are ascending in
@@ -69,17 +77,18 @@ struct Rows {
   std::vector<PetscScalar> values;
 };
 Rows make_rows(const Boxes& boxes, int stencil) {
-  const PetscInt n = boxes.n;
+  const auto& n = boxes.n;
   Rows rows;
-  rows.row_map.reserve(n * n * n + 1);
+  rows.row_map.reserve(boxes.rows() + 1);
   rows.row_map.push_back(0);
-  rows.columns.reserve(n * n * n * stencil);
-  rows.values.reserve(n * n * n * stencil);
-  for (PetscInt k = 0; k < n; ++k)
-    for (PetscInt j = 0; j < n; ++j)
-      for (PetscInt i = 0; i < n; ++i) {
-        const PetscInt point[3] = {boxes.at[0] * n + i, boxes.at[1] * n + j,
-                                   boxes.at[2] * n + k};
+  rows.columns.reserve(boxes.rows() * stencil);
+  rows.values.reserve(boxes.rows() * stencil);
+  for (PetscInt k = 0; k < n[2]; ++k)
+    for (PetscInt j = 0; j < n[1]; ++j)
+      for (PetscInt i = 0; i < n[0]; ++i) {
+        const PetscInt point[3] = {boxes.at[0] * n[0] + i,
+                                   boxes.at[1] * n[1] + j,
+                                   boxes.at[2] * n[2] + k};
         const PetscInt row = row_of(boxes, point);
         PetscInt columns[27], count = 0;
         for (int c = -1; c <= 1; ++c)
@@ -131,7 +140,7 @@ PetscErrorCode make_problem(const Boxes& boxes, const Rows& rows,
                             const char* pc_type, const std::string& type,
                             const std::string& solver, PetscReal tolerance,
                             Problem& problem) {
-  const PetscInt mine = boxes.n * boxes.n * boxes.n;
+  const PetscInt mine = boxes.rows();
   PC pc;
 
   PetscFunctionBeginUser;
@@ -365,11 +374,13 @@ int main(int argc, char** argv) {
 #endif
       "aij/strata,aijkokkos/strata";
   bool right = true;
+  PetscBool whole;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(MatSolverTypeRegister_Strata());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-grid", &n, &whole));
   PetscCall(
       PetscOptionsGetInt(NULL, NULL, "-applications", &applications, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &tolerance, NULL));
@@ -381,7 +392,8 @@ int main(int argc, char** argv) {
   PetscCheck(
       n >= 1 && n <= 1000 && applications >= 0 && tolerance > 0,
       PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-      "-n is from 1 to 1000, -applications not negative, -rtol positive");
+      "-n and -grid are from 1 to 1000, -applications not negative, -rtol "
+      "positive");
   for (const auto& stencil : split(stencils))
     PetscCheck(stencil == "7" || stencil == "27", PETSC_COMM_WORLD,
                PETSC_ERR_ARG_OUTOFRANGE, "-stencils are 7 and 27, not '%s'",
@@ -398,11 +410,17 @@ int main(int argc, char** argv) {
 
   PetscCheck(n * n * n <= PETSC_INT_MAX / 27, PETSC_COMM_WORLD,
              PETSC_ERR_ARG_OUTOFRANGE,
-             "-n %" PetscInt_FMT
+             "an edge of %" PetscInt_FMT
              " makes more entries than this PETSc's indices count",
              n);
 
-  const Boxes boxes = make_boxes(n), small = make_boxes(PetscMin(n, 8));
+  const Boxes boxes = make_boxes(n, whole), small = make_boxes(PetscMin(n, 8));
+  for (int d = 0; d < 3; ++d)
+    PetscCheck(!whole || n % boxes.dims[d] == 0, PETSC_COMM_WORLD,
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "a grid with an edge of %" PetscInt_FMT
+               " is not divided by %d boxes",
+               n, boxes.dims[d]);
   // A line that is out stays, should the next configuration never end.
   setvbuf(stdout, NULL, _IOLBF, 0);
   PetscCall(PetscPrintf(
@@ -430,13 +448,13 @@ int main(int argc, char** argv) {
           PetscCall(PetscPrintf(
               PETSC_COMM_WORLD,
               "%d,%" PetscInt_FMT
-              ",%s,%s,%s,%s,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT
+              "%s,%s,%s,%s,%s,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT
               ",%.2e,%s,%.4f,%.4f,%.4f,%.4f\n",
-              boxes.ranks, n, stencil.c_str(), pc.c_str(),
-              configuration.c_str(), k == 0 ? "first" : "new_values", r.setup,
-              r.apply, r.solve, r.setup + r.solve, r.iterations,
-              (double)r.residual, r.right ? "right" : "WRONG", r.multiply,
-              r.dot, r.axpy, r.halo));
+              boxes.ranks, n, whole ? "/ranks" : "", stencil.c_str(),
+              pc.c_str(), configuration.c_str(),
+              k == 0 ? "first" : "new_values", r.setup, r.apply, r.solve,
+              r.setup + r.solve, r.iterations, (double)r.residual,
+              r.right ? "right" : "WRONG", r.multiply, r.dot, r.axpy, r.halo));
         }
       }
   }

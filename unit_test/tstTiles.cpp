@@ -376,7 +376,8 @@ TEST(Tiles, WarpsSolveRightHandSidesTogetherIfAllAreBusy) {
   EXPECT_EQ(together(200, true, 32), Detail::is_gpu<Space>);
   EXPECT_FALSE(together(1, true, 32)) << "nobody is busy";
   EXPECT_FALSE(together(200, false, 32)) << "row by row";
-  EXPECT_FALSE(together(200, true, 8)) << "few";
+  EXPECT_EQ(together(200, true, 8), Detail::is_gpu<Space>);
+  EXPECT_FALSE(together(200, true, 2)) << "few";
   EXPECT_FALSE(together(200, true, 32, 0)) << "no memory";
 }
 

@@ -62,8 +62,6 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int make_workspace(const ExecutionSpace& exec, int wanted,
                      std::size_t bytes) {
     constexpr int most = 32, most_alone = 8;
-    // Entries that a team reads while the chain takes a step.
-    constexpr std::int64_t entries_of_step = 3800;
     constexpr std::int64_t most_tickets = std::int64_t{1} << 30;
     constexpr std::size_t most_bytes = std::size_t{512} << 20;
     const std::size_t own = this->bytes();
@@ -77,10 +75,10 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     some_.columns = columns > 1 ? columns : 0;
     many_.columns = 0;
     // A block reads less, but its chain takes twice as long as that of one
-    // right-hand side: that pays if reading is what takes the time, and not
-    // where tiles go row by row.
-    const bool is_busy = (plan_.num_slots + plan_.num_inner) * columns >=
-                         entries_of_step * most_teams_ * plan_.chain;
+    // right-hand side: that pays if the chain isn't what takes the time, and
+    // not where tiles go row by row.
+    const bool is_busy = 4 * num_tickets() * columns >=
+                         std::int64_t{3} * most_teams_ * plan_.chain;
     const int in_blocks = columns / block * block;
     const int alone = in_blocks > most_alone ? most_alone : block;
     if (may_invert_ && !has_runs() && is_busy && in_blocks > alone &&

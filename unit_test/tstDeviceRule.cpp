@@ -89,11 +89,15 @@ TEST(DeviceRule, TilesAreCountedWhereTheyMayWin) {
     });
     return times;
   };
-  EXPECT_EQ(counts(on_h100(704e3, 1e6, 1000, 1)), 1);
-  DeviceFeatures wide = on_h100(705e3, 1e6, 1000, 1);
+  EXPECT_EQ(counts(on_h100(800e3, 1e6, 1000, 1)), 1);
+  DeviceFeatures wide = on_h100(801e3, 1e6, 1000, 1);
   EXPECT_EQ(counts(wide), 0);
   wide.longest_row = 103;
   EXPECT_EQ(counts(wide), 1);
+  wide.rows = 7200e3;
+  EXPECT_EQ(counts(wide), 1);
+  wide.rows = 7201e3;
+  EXPECT_EQ(counts(wide), 0);
   // Few steps, merged or not.
   EXPECT_EQ(counts(on_h100(1000, 2000, 4, 1)), 0);
   EXPECT_EQ(counts(on_h100(1000, 2000, 5, 1)), 1);

@@ -32,9 +32,10 @@ struct DeviceRule {
   /// steps, if it has at most this many steps; with long rows, if there are at
   /// most this many level sets.
   static constexpr double few_steps = 4;
-  /// Or if rows are not long, and rows of a level set / lanes of a warp is more
-  /// than this.
-  static constexpr double rows_of_lane = 22;
+  /// Or if rows of a level set / lanes of a warp is more than this; with long
+  /// rows, more than `wider` times this.
+  static constexpr double rows_of_lane = 25;
+  static constexpr double wider = 9;
   // For several right-hand sides, whose chains run side by side: `tiles` if one
   // of these holds.
   /// Rows of a level set * right-hand sides / (lanes of a warp *
@@ -55,10 +56,10 @@ struct DeviceRule {
     if (f.columns == 1) {
       if ((has_long_row(f) ? f.levels : f.steps()) <= few_steps)
         return {Algorithm::sync_free, "few level sets: " + numbers(f)};
-      if (has_long_row(f) || f.rows_of_level() <= rows_of_lane * f.lanes)
+      if (f.rows_of_level() <=
+          (has_long_row(f) ? wider : 1) * rows_of_lane * f.lanes)
         return compare(f, count_steps());
-      return {Algorithm::sync_free,
-              "level sets are wide, and rows short: " + numbers(f)};
+      return {Algorithm::sync_free, "level sets are wide: " + numbers(f)};
     }
     const std::string why = why_for_columns(f);
     if (!why.empty()) return {Algorithm::tiles, why + numbers(f)};

@@ -244,6 +244,9 @@ PetscErrorCode solve_zero_diagonal(const char* type, const char* inner,
   PetscCall(PetscOptionsInsertString(NULL, options));
   // Restarts would make the number of iterations depend on rounding.
   PetscCall(PetscOptionsSetValue(NULL, "-ksp_gmres_restart", "300"));
+  // VecMDot of PETSc's CUDA vectors adds up wrongly if it gets many vectors:
+  // see docs/petsc.md.
+  PetscCall(PetscOptionsSetValue(NULL, "-ksp_gmres_modifiedgramschmidt", NULL));
   PetscCall(PetscOptionsSetValue(NULL, "-pc_type", "bjacobi"));
   PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", inner));
   PetscCall(

@@ -3,6 +3,7 @@
 #define STRATA_SRC_ANALYSIS_HPP
 
 #include <Strata_TriangleGraph.hpp>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/merging/SampleMerging.hpp>
@@ -23,6 +24,10 @@
       const Space&, const DependencyGraph<Space::memory_space>&, WithinLevel, \
       Detail::WorkPool<Space>&,                                               \
       const Detail::GraphLevels<Space::memory_space>&);                       \
+  keyword LevelOrder<Space::memory_space> Detail::order_by_cache_blocks(      \
+      const Space&, const DependencyGraph<Space::memory_space>&,              \
+      const LevelOrder<Space::memory_space>&, int, WithinLevel,               \
+      Detail::WorkPool<Space>&);                                              \
   keyword SampledLevels sample_merged_levels(                                 \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, const Detail::MergeCandidates&, \

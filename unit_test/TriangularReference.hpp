@@ -84,8 +84,9 @@ struct HostSystem {
     return x;
   }
 
-  /// Unless `rowwise`: |b - op(A) x| <= c eps (|op(A)| |x| + |b|), with c the
-  /// roundings that a row of that length may cost, whatever their order. Also
+  /// |b - op(A) x| <= c eps (|op(A)| |x| + |b|), with c the roundings that a
+  /// row of that length may cost, whatever their order. With `rowwise`, c is
+  /// 100 times the longest row, and the largest |x_j| stands for all. Also
   /// holds x against substitution.
   void expect_solution(const Scalar* b, const Scalar* x) const {
     using Parts = ScalarParts<Scalar>;

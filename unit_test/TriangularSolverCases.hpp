@@ -197,8 +197,9 @@ void expect_case(const Pattern& pattern, const Operation& operation,
   using OnHost =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace,
                                  typename ExecutionSpace::memory_space>;
-  const bool rowwise =
-      !OnHost::accessible && solver.report().algorithm == Algorithm::tiles;
+  const bool rowwise = !OnHost::accessible &&
+                       solver.report().algorithm == Algorithm::tiles &&
+                       options.accuracy == Accuracy::rowwise;
   expect_solver(solver, HostSystem<Scalar>{A, operation.uplo, operation.diag,
                                            operation.op, rowwise});
 }

@@ -63,16 +63,21 @@ double share(std::mt19937& random) {
 
 TEST(ChooseMergedLevels, NeighboursNeverTakeLonger) {
   for_systems([](const MergingModel& model, std::mt19937& random) {
-    const NeighbourShares scattered{share(random), share(random)};
-    NeighbourShares closer = scattered;
-    closer.new_rows *= share(random);
-    closer.new_dependencies *= share(random);
-    const double us = model.apart(scattered);
-    EXPECT_LE(us, model.apart({}));
-    EXPECT_LT(model.apart(closer), us);
-    const LevelsCandidate merged{4, 20, 3, 0.1};
-    EXPECT_LT(model.merged(merged, closer), model.merged(merged, scattered));
-    EXPECT_LE(model.merged(merged, scattered), model.merged(merged, {}));
+    for (const bool in_blocks : {false, true}) {
+      const NeighbourShares scattered{share(random), share(random)};
+      NeighbourShares closer = scattered;
+      closer.new_rows *= share(random);
+      closer.new_dependencies *= share(random);
+      const double us = model.apart(in_blocks, scattered);
+      EXPECT_LE(us, model.apart(in_blocks, {}));
+      EXPECT_LE(model.apart(in_blocks, closer), us);
+      if (!in_blocks) {
+        EXPECT_LT(model.apart(in_blocks, closer), us);
+      }
+      const LevelsCandidate merged{4, 20, 3, 0.1};
+      EXPECT_LT(model.merged(merged, closer), model.merged(merged, scattered));
+      EXPECT_LE(model.merged(merged, scattered), model.merged(merged, {}));
+    }
   });
 }
 
@@ -84,7 +89,7 @@ TEST(ChooseMergedLevels, ACacheHidesBytes) {
     const NeighbourShares neighbours{share(random), share(random)};
     const LevelsCandidate merged{4, 20, 3, 0.1};
     const auto none = model_of(sizes, 0), all = model_of(sizes, 1e12);
-    EXPECT_LE(all.apart(neighbours), none.apart(neighbours));
+    EXPECT_LE(all.apart(false, neighbours), none.apart(false, neighbours));
     EXPECT_LE(all.merged(merged, neighbours), none.merged(merged, neighbours));
   }
 }

@@ -131,7 +131,7 @@ TEST(DeviceRule, TilesAreForColumnsSideBySide) {
 /// What is wide on one card is narrow on another.
 TEST(DeviceRule, ThresholdsAreInUnitsOfTheDevice) {
   // Wider warps take wider level sets, and longer rows.
-  DeviceFeatures narrow = on_h100(800e3, 1e6, 1000, 1);
+  DeviceFeatures narrow = on_h100(1000e3, 1e6, 1000, 1);
   EXPECT_FALSE(takes_tiles(narrow));
   narrow.lanes = 64;
   EXPECT_TRUE(takes_tiles(narrow));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <Strata_LevelSets.hpp>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 
 #include "PlanCheck.hpp"
@@ -116,6 +117,43 @@ TEST(LevelSets, DeviceOrderIsTheHostsForLargerGraphs) {
   expect_order(TestGraphs::arrow_graph(50000));
   expect_order(TestGraphs::grid_graph(61, 47, 13));
   expect_order(TestGraphs::interleaved_chains(33, 300, true));
+}
+
+/// Blocks one after the other, and in each its own level sets.
+TEST(LevelSets, BlocksFollowEachOther) {
+  const Kokkos::DefaultExecutionSpace exec;
+  for (const auto& [name, graph] : TestGraphs::all_graphs())
+    for (const int block : {1, 7, 64, 100000}) {
+      if (graph.num_vertices == 0) continue;
+      SCOPED_TRACE(name + ", blocks of " + std::to_string(block));
+      Detail::WorkPool<Kokkos::DefaultExecutionSpace> pool(exec, 0);
+      const auto device = mirror_graph(exec, graph);
+      const auto whole = Detail::make_level_order(
+          exec, device, WithinLevel::longest_rows_first, pool);
+      const auto order = Detail::order_by_cache_blocks(
+          exec, device, whole, block, WithinLevel::longest_rows_first, pool);
+      const auto vertex = to_vector(order.vertex);
+      const auto permuted_row = to_vector(order.permuted_row);
+      const auto level = to_vector(order.level_of);
+      const auto level_of_graph = to_vector(whole.level_of);
+      ASSERT_EQ(order.sizes.level_map.size(),
+                std::size_t(order.num_levels()) + 1);
+      for (int p = 0; p < graph.num_vertices; ++p) {
+        const int v = vertex[p];
+        ASSERT_EQ(permuted_row[v], p);
+        EXPECT_GE(p, order.sizes.level_map[level[v]]);
+        EXPECT_LT(p, order.sizes.level_map[level[v] + 1]);
+        for (auto e = graph.row_map(v); e < graph.row_map(v + 1); ++e)
+          EXPECT_LT(level[graph.entries(e)], level[v]);
+        if (p == 0) continue;
+        const int before = vertex[p - 1];
+        EXPECT_LE(before / block, v / block);
+        const bool together = before / block == v / block &&
+                              level_of_graph[before] == level_of_graph[v];
+        EXPECT_EQ(level[v], level[before] + (together ? 0 : 1));
+      }
+      if (HasFailure()) return;
+    }
 }
 
 TEST(LevelSets, SortByKeyIsStable) {

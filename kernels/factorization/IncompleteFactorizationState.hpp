@@ -390,7 +390,7 @@ class IncompleteFactorizationState {
   /// @param found  has the shift; gets all else
   void eliminate(const ExecutionSpace& exec, Matrix A, const NewFactors& made,
                  FactorizationFindings& found) const {
-    Values shifted_values;  // A's until the end
+    Values shifted_values;  // outlives A, which points to it
     if (found.shift > 0) {
       shifted_values =
           make_unfilled<Values>("Strata::IncompleteFactorization::A",

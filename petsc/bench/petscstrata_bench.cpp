@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Conjugate gradients with block factors on Poisson's equation, n^3 points a
-// rank, with strata and with PETSc's own solver types.
+// A Krylov method with block factors on Poisson's equation, n^3 points a rank
+// or in all, with strata and with PETSc's own solver types.
 //
 //   -n N                edge of a rank's box; default: 32
 //   -grid N             instead of -n: edge of the whole grid, which the ranks
@@ -374,7 +374,7 @@ int main(int argc, char** argv) {
 #endif
       "aij/strata,aijkokkos/strata";
   bool right = true;
-  PetscBool whole;
+  PetscBool whole = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));

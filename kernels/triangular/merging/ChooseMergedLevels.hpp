@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_MERGING_CHOOSE_MERGED_LEVELS_HPP
 
 #include <algorithm>
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <analysis/merging/SampleMerging.hpp>
 #include <analysis/packing/RowChunk.hpp>
@@ -40,7 +41,8 @@ class MergingModel {
   static constexpr double bytes_per_us = 2.7e6;
 
   /// All level sets apart.
-  double apart(const NeighbourShares& neighbours) const {
+  /// @param in_blocks  see gains_by_cache_blocks
+  double apart(bool in_blocks, const NeighbourShares& neighbours) const {
     double waits = 0;
     for (int l = 0; l < sizes_.num_levels; ++l) {
       // Rows that lanes share take their sum as well. A very long row may be
@@ -52,12 +54,15 @@ class MergingModel {
                (1 + (longest > 8 ? 0.25 : 0.) + std::min(2., turns));
     }
     // Dependencies, and b and x of rows, come in sectors of 32 bytes, which
-    // neighbours share.
+    // neighbours share. Blocks keep sectors in the caches that neighbours come
+    // back to.
+    const double most = in_blocks ? 0.6 : 1.;
     const double bytes =
-        matrix_us() + sector_bytes *
-                          (neighbours.new_dependencies * edges_ +
-                           2 * neighbours.new_rows * rows_) /
-                          bytes_per_us;
+        matrix_us() +
+        sector_bytes *
+            (std::min(most, neighbours.new_dependencies) * edges_ +
+             2 * std::min(most, neighbours.new_rows) * rows_) /
+            bytes_per_us;
     return begin() + waits + beside_waits(bytes, waits);
   }
   /// Fewer dependencies to wait for, each of them longer for longer lists, and
@@ -194,7 +199,8 @@ MergeChoice choose_merged_levels(
   const MergingModel model(analysis.graph.num_edges(), sizes, sizeof(Scalar),
                            lane_width<ExecutionSpace>,
                            double(cache_bytes(exec)));
-  const double apart = model.apart(sampled.neighbours);
+  const double apart = model.apart(
+      gains_by_cache_blocks(exec, sizes, sizeof(Scalar)), sampled.neighbours);
   double least = std::numeric_limits<double>::max(), size = 0;
   for (const LevelsCandidate& c : sampled.candidates) {
     const double us = model.merged(c, sampled.neighbours);

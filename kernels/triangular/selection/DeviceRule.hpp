@@ -15,9 +15,9 @@ namespace Detail {
 /// or a run of tiles.
 ///
 /// The rule times nothing and keeps nothing: it chooses the same in every
-/// process on a kind of card. `scripts/fit_choice` fits the thresholds to the
-/// tables of docs/tables, prints how well the rule does on systems that it was
-/// not fitted to, and checks with --check that these are the fitted ones.
+/// process on a kind of card. `scripts/fit_choice` fits four of the thresholds
+/// to tables of docs/tables, prints how well the rule does on others, and
+/// checks both with --check.
 struct DeviceRule {
   // For one right-hand side.
   /// `tiles` is chosen if steps of tiles / steps of `sync_free` are at most
@@ -32,8 +32,8 @@ struct DeviceRule {
   /// steps, if it has at most this many steps; with long rows, if there are at
   /// most this many level sets.
   static constexpr double few_steps = 4;
-  /// Or if rows of a level set / lanes of a warp is more than this; with long
-  /// rows, more than `wider` times this.
+  /// Or if rows of a level set / lanes of a warp are more than this; with long
+  /// rows, more than `wider` times as many.
   static constexpr double rows_of_lane = 25;
   static constexpr double wider = 9;
   // For several right-hand sides, whose chains run side by side: `tiles` if one

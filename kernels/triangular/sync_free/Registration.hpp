@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 #define STRATA_KERNELS_TRIANGULAR_SYNC_FREE_REGISTRATION_HPP
 
+#include <analysis/level_sets/CacheBlockOrder.hpp>
 #include <analysis/merging/MergedLevels.hpp>
 #include <kernels/triangular/selection/AlgorithmRegistration.hpp>
 #include <kernels/triangular/sync_free/SyncFreeAlgorithm.hpp>
@@ -84,7 +85,8 @@ class SyncFreeRegistration
 
   void add(Selection& selection, int levels) {
     Candidate& added = selection.add(
-        *this, levels > 1 ? std::to_string(levels) + " merged level sets" : "");
+        *this,
+        levels > 1 ? std::to_string(levels) + " merged level sets" : "");
     added.merged_levels = levels;
     if (levels > 1 && !selection.levels_are_named())
       added.most_times_matrix = most_times_matrix;
@@ -111,6 +113,14 @@ class SyncFreeRegistration
       report.merged_levels = merged.levels;
       if (merged.exist())
         return std::make_shared<Solve>(exec, analysis, merged);
+    }
+    if (columns == 1 &&
+        gains_by_cache_blocks(exec, analysis.order.sizes, sizeof(Scalar))) {
+      auto ordered = analysis;
+      ordered.order = order_by_cache_blocks(
+          exec, analysis.graph, analysis.order, vertices_of_cache_block,
+          Analysis::within_level, analysis.work(exec));
+      return std::make_shared<Solve>(exec, ordered, columns);
     }
     return std::make_shared<Solve>(exec, analysis, columns);
   }

@@ -22,9 +22,9 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// One right-hand side in one launch; values are their own flags.
 ///
 /// Teams draw tickets until there are none left; ticket t stands for the t-th
-/// group of `chunks_per_ticket` chunks in the order of level sets, which the
-/// warps of the team share out. The next ticket is drawn while this one is
-/// worked on.
+/// group of `chunks_per_ticket` chunks in the order of level sets (those of the
+/// matrix, or of its blocks: see order_by_cache_blocks), which the warps of the
+/// team share out. The next ticket is drawn while this one is worked on.
 ///
 /// A warp loads what needs no waiting. Then it waits for its chunk's throttle,
 /// with one lane, so that only the rows close to those being solved ask for

@@ -79,12 +79,12 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     // not where tiles go row by row.
     const bool is_busy = 4 * num_tickets() * columns >=
                          std::int64_t{3} * most_teams_ * plan_.chain;
-    const int in_blocks = columns / block * block;
+    const int in_blocks = (columns + block - 1) / block * block;
     const int alone = in_blocks > most_alone ? most_alone : block;
     if (may_invert_ && !has_runs() && is_busy && in_blocks > alone &&
         fits(alone + in_blocks)) {
       some_.columns = alone;
-      many_.columns = columns = in_blocks;
+      many_.columns = in_blocks;
     }
     take_workspace(exec);
     return columns;

@@ -374,6 +374,7 @@ TEST(Tiles, WarpsSolveRightHandSidesTogetherIfAllAreBusy) {
     return solve.columns_per_warp() > 1;
   };
   EXPECT_EQ(together(200, true, 32), Detail::is_gpu<Space>);
+  EXPECT_EQ(together(40, true, 32), Detail::is_gpu<Space>) << "busy enough";
   EXPECT_FALSE(together(1, true, 32)) << "nobody is busy";
   EXPECT_FALSE(together(200, false, 32)) << "row by row";
   EXPECT_EQ(together(200, true, 8), Detail::is_gpu<Space>);

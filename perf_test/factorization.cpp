@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// strata_perf_factorization: times incomplete factorisations on Google
-// Benchmark, ours beside their peers, and ends with a table. --help tells the
-// flags.
+// strata_perf_factorization: times incomplete factorisations, ours beside their
+// peers, and ends with a table. --help tells the flags.
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <detail/Strata_PerfCommandLine.hpp>
@@ -23,18 +22,16 @@ beside their peers.
   --matrix FILE      a Matrix Market file (.mtx or .mtx.gz); may be repeated
   --gallery SPEC     a made matrix (see below); may be repeated
   --families LIST, --systems TEXT, --per-family N, --scale FACTOR, --seed N
-                     matrices of the validation set, whole, each once: see
-                     strata_perf_validation
+                     matrices of the set of strata_perf_validation, each once
   --factorisation F  ilu0 (default) | ic0, for Hermitian matrices
   --diagonal D       dominant (default): the diagonal becomes the sum of the
                      moduli of the row's other entries plus one, where it is
                      missing too | as_is
   --algorithms LIST  comma separated; default all that this build has:
                      strata, serial (one thread of the host),
-                     of ilu0: kokkos_kernels_spiluk, cusparse_csrilu02_no_level,
-                     cusparse_csrilu02_use_level
-                     of ic0: cusparse_csric02_no_level,
-                     cusparse_csric02_use_level
+                     kokkos_kernels_spiluk (ilu0), and cusparse_csrilu02 or
+                     cusparse_csric02 with _no_level and _use_level
+  --enqueue-updates  time our new values without a wait of the host
   --scalar S         float | double (default) | complex_float | complex_double
   --max-seconds T    that a matrix may take; algorithms and phases that begin
                      later are left out (default: no limit)
@@ -72,6 +69,7 @@ Options parse(int& argc, char** argv) {
               {choice("--factorisation", settings.kind),
                choice("--diagonal", settings.diagonal),
                text("--algorithms", algorithms),
+               toggle("--enqueue-updates", settings.enqueue_updates),
                real("--max-seconds", settings.max_seconds, 1e-3, 1e9)}});
   options.algorithms = available_of(factorization_algorithms(settings.kind),
                                     Detail::is_gpu<Space>);

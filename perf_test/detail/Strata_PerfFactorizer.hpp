@@ -36,6 +36,7 @@ namespace PerfTest {
 struct FactorizationSettings {
   FactorizationKind kind = FactorizationKind::ilu0;
   DiagonalValues diagonal = DiagonalValues::dominant;
+  bool enqueue_updates = false;   ///< see FactorProblem
   double max_seconds = INFINITY;  ///< see MatrixRunner
 };
 

@@ -53,6 +53,7 @@ FactorProblem<Scalar> load_problem(const MatrixSource& source,
   const typename FactorProblem<Scalar>::ExecutionSpace exec;
   FactorProblem<Scalar> problem;
   problem.kind = settings.kind;
+  problem.enqueue_updates = settings.enqueue_updates;
   Matrix A = load_square_matrix<Matrix>(exec, source);
   if (settings.diagonal == DiagonalValues::dominant)
     A = complete_diagonal(A, NewDiagonal::everywhere);

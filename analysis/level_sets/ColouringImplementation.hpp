@@ -65,9 +65,8 @@ template <class ExecutionSpace, class MemorySpace>
 void invert_permutation(const ExecutionSpace& exec,
                         const Permutation<MemorySpace>& made) {
   const auto old_row = made.old_row, new_row = made.new_row;
-  Kokkos::parallel_for(
-      "Strata::Permutation::invert",
-      RangeOf<ExecutionSpace>(exec, 0, made.size()),
+  for_each_index(
+      "Strata::Permutation::invert", exec, made.size(),
       KOKKOS_LAMBDA(std::int64_t p) {
         new_row(old_row(p)) = static_cast<int>(p);
       });
@@ -149,8 +148,8 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
   const auto keys = make_unfilled<Keys>("Strata::Colouring::key", n);
   if (!colour_by_levels(exec, A.row_map, A.entries, A.stored_values(), 10000,
                         made.colour_of)) {
-    Kokkos::parallel_for("Strata::Colouring::shuffle", Range(exec, 0, n),
-                         ShuffleKeys<Memory>{keys, permutation.old_row, 40});
+    for_each_index("Strata::Colouring::shuffle", exec, n,
+                   ShuffleKeys<Memory>{keys, permutation.old_row, 40});
     sort_by_key(exec, keys, permutation.old_row, 40);
     invert_permutation(exec, permutation);
     exec.fence();
@@ -161,9 +160,8 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
     colour_by_levels(exec, shuffled.row_map, shuffled.entries, shuffled.values,
                      std::numeric_limits<int>::max(), colour);
     const auto colour_of = made.colour_of;
-    Kokkos::parallel_for(
-        "Strata::Colouring::unshuffle", Range(exec, 0, n),
-        KOKKOS_LAMBDA(std::int64_t p) {
+    for_each_index(
+        "Strata::Colouring::unshuffle", exec, n, KOKKOS_LAMBDA(std::int64_t p) {
           colour_of(permutation.old_row(p)) = colour(p);
         });
   }
@@ -184,8 +182,8 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
   made.permutation.num_levels = last + 1;
   const auto start = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
       "Strata::Colouring::start", last + 1);
-  Kokkos::parallel_for("Strata::Colouring::starts", Range(exec, 0, n),
-                       ColourStarts<Memory>{keys, start});
+  for_each_index("Strata::Colouring::starts", exec, n,
+                 ColourStarts<Memory>{keys, start});
   exec.fence();
   const auto host =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), start);

@@ -79,7 +79,6 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
     const IndexArray& entries, const StoredValues& values, std::int64_t columns,
     LevelPattern pattern) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   require_enumerator("pattern", pattern);
   const auto graph_of = [&](Uplo uplo, Op op) {
     TriangleInput input;
@@ -101,8 +100,8 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
     both.entries = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::LevelPermutation::entries",
         graph.num_edges() + other.num_edges());
-    Kokkos::parallel_for("Strata::LevelPermutation::unite", Range(exec, 0, n),
-                         UniteGraphs<Memory>{graph, other, both});
+    for_each_index("Strata::LevelPermutation::unite", exec, n,
+                   UniteGraphs<Memory>{graph, other, both});
     exec.fence();
     graph = both;
   }
@@ -110,10 +109,9 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
   auto permutation = new_permutation<Memory>(n);
   permutation.num_levels = order.num_levels();
   if (n == 0) return permutation;
-  Kokkos::parallel_for(
-      "Strata::LevelPermutation::rows", Range(exec, 0, n),
-      RowsOfOrder<Memory>{order.vertex, graph.reversed, permutation.old_row,
-                          permutation.new_row});
+  for_each_index("Strata::LevelPermutation::rows", exec, n,
+                 RowsOfOrder<Memory>{order.vertex, graph.reversed,
+                                     permutation.old_row, permutation.new_row});
   exec.fence();
   return permutation;
 }

@@ -111,12 +111,10 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
               const typename Base::Scale& scale,
               const typename Base::Fault& fault, Real small) override {
     const int width = below_ + 1 + above_;
-    Kokkos::parallel_for(
-        "Strata::Band::pack",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                factors_.blocks * width * A.batch * B * B),
-        PackTiles<Scalar, ExecutionSpace, B, Factors>{A, factors_, below_,
-                                                      above_});
+    for_each_index("Strata::Band::pack", exec,
+                   factors_.blocks * width * A.batch * B * B,
+                   PackTiles<Scalar, ExecutionSpace, B, Factors>{
+                       A, factors_, below_, above_});
     const Pivots pivots{scale, fault, small, size_, factors_};
     launch_tile_tasks<B == 64 ? 2 : 4>(
         exec, "Strata::Band::factor",
@@ -222,11 +220,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     return make_unfilled<Vector>(exec, label, static_cast<std::size_t>(size));
   }
   static void reset(const ExecutionSpace& exec, const Vector& buffer) {
-    Kokkos::parallel_for(
-        "Strata::Band::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(buffer.extent(0))),
-        ResetNotReady<Scalar, Memory>{buffer});
+    for_each_index("Strata::Band::reset", exec, buffer.extent(0),
+                   ResetNotReady<Scalar, Memory>{buffer});
   }
 
   std::int64_t rows() const { return factors_.blocks * B * factors_.batch; }

@@ -151,16 +151,16 @@ class IncompleteFactorizationState {
     solves_.distrust_values();
     const NewFactors made = new_factors();
     FactorizationFaults* const faults = enqueued.begin(exec);
-    const RangeOf<ExecutionSpace> rows(exec, 0, report_.rows);
     A = reordered_ ? reordered_->enqueue(exec, A.values)
                    : enqueued.with_values(A.values);
     if (!takes_zeros())
-      check_into("Strata::IncompleteFactorization::check::input", rows,
-                 FindZeroDiagonal<Scalar>{A}, &faults->zero_diagonal);
+      check_into("Strata::IncompleteFactorization::check::input", exec,
+                 report_.rows, FindZeroDiagonal<Scalar>{A},
+                 &faults->zero_diagonal);
     if (reads_upper(kind_)) {
       if (is_finite(hermitian_.tolerance()))
-        check_into("Strata::require_hermitian", rows, hermitian_.check(A),
-                   &faults->not_hermitian);
+        check_into("Strata::require_hermitian", exec, report_.rows,
+                   hermitian_.check(A), &faults->not_hermitian);
       A = hermitian_.mirrored(exec, A);
     }
     A = filled_.with_fill(exec, A);
@@ -169,7 +169,7 @@ class IncompleteFactorizationState {
     const std::int64_t* const of_elimination =
         factors_.enqueue(exec, A, made.lower, made.upper);
     if (is_cholesky())
-      check_into("Strata::require_positive_pivots", rows,
+      check_into("Strata::require_positive_pivots", exec, report_.rows,
                  FindBadPivot<Scalar>{made.U, pivot_tolerance<Scalar>},
                  &faults->not_positive);
     enqueued.decide(exec, of_elimination);
@@ -202,7 +202,6 @@ class IncompleteFactorizationState {
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   using Values = Kokkos::View<Scalar*, Memory>;
   using Factor = NewFactor<Scalar, ExecutionSpace>;
   using Maps = FactorMaps<Scalar, ExecutionSpace>;
@@ -416,8 +415,8 @@ class IncompleteFactorizationState {
   /// A with a shift of its diagonal, and with its values in `to`.
   static Matrix shifted(const ExecutionSpace& exec, Matrix A, double shift,
                         const Values& to) {
-    Kokkos::parallel_for(
-        "Strata::IncompleteFactorization::shift", Range(exec, 0, A.rows()),
+    for_each_index(
+        "Strata::IncompleteFactorization::shift", exec, A.rows(),
         ShiftDiagonal<Scalar>{A, diagonal_factor<Scalar>(shift), to.data()});
     A.values = to.data();
     return A;

@@ -97,12 +97,10 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
     if (replacement.threshold > 0) {
       pivots = {least_pivots.data(), replacement.positive, small_pivots.data(),
                 replacement.real};
-      Kokkos::parallel_for(
-          "Strata::IncompleteLu::least_pivots",
-          RangeOf<ExecutionSpace>(exec, 0, A.rows()),
-          FindLeastPivots<Scalar>{
-              A, static_cast<RealOf<Scalar>>(replacement.threshold),
-              least_pivots.data(), small_pivots.data()});
+      for_each_index("Strata::IncompleteLu::least_pivots", exec, A.rows(),
+                     FindLeastPivots<Scalar>{
+                         A, static_cast<RealOf<Scalar>>(replacement.threshold),
+                         least_pivots.data(), small_pivots.data()});
     }
     if constexpr (is_gpu<ExecutionSpace>) {
       recipe->eliminate(exec, A, new_l, new_u, in, pivots);

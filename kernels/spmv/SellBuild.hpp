@@ -77,8 +77,8 @@ std::int64_t make_uniform(const ExecutionSpace& exec, Storage& A,
   A.uniform_steps = static_cast<int>(most);
   A.uniform_diagonals = diagonals != 0;
   const int steps = A.uniform_steps;
-  Kokkos::parallel_for(
-      "Strata::SellMatrix::uniform", Range(exec, 0, chunks),
+  for_each_index(
+      "Strata::SellMatrix::uniform", exec, chunks,
       KOKKOS_LAMBDA(std::int64_t c) { chunk(c).steps = steps; });
   return diagonals;
 }
@@ -212,11 +212,10 @@ void cut_long_rows(
     const SellLongRows<typename ExecutionSpace::memory_space>& rows,
     const SellShape& shape, const SellEnds& end, Storage& A) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   A.piece = make_unfilled<decltype(A.piece)>("Strata::SellMatrix::piece",
                                              rows.pieces);
-  Kokkos::parallel_for(
-      "Strata::SellMatrix::cut", Range(exec, 0, rows.count),
+  for_each_index(
+      "Strata::SellMatrix::cut", exec, rows.count,
       CutLongRows<Memory>{length, rows.row, rows.first_piece, rows.first_slots,
                           A.piece, end.slots, end.columns, shape.piece_entries,
                           lane_width<ExecutionSpace>});
@@ -228,8 +227,8 @@ void cut_long_rows(
   if (was_empty)
     A.order =
         make_unfilled<decltype(A.order)>("Strata::SellMatrix::order", A.rows);
-  Kokkos::parallel_for(
-      "Strata::SellMatrix::drop_long_rows", Range(exec, 0, A.rows),
+  for_each_index(
+      "Strata::SellMatrix::drop_long_rows", exec, A.rows,
       DropLongRows<Memory>{length, A.order, shape.long_row, was_empty});
 }
 
@@ -241,7 +240,6 @@ SellParts<Scalar, ExecutionSpace> build_sell(
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
     bool ascending, const SellOptions& options, SellReport& report) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   const std::int64_t rows = report.rows;
   SellParts<Scalar, ExecutionSpace> made;
   SellStorage<Scalar, Memory>& A = made.storage;
@@ -284,8 +282,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
 
   made.row_begin =
       ValueIndex<Memory>("Strata::SellMatrix::row_begin", rows, report.entries);
-  Kokkos::parallel_for("Strata::SellMatrix::row_begin", Range(exec, 0, rows),
-                       CopyRowBegin<Memory>{row_map, made.row_begin});
+  for_each_index("Strata::SellMatrix::row_begin", exec, rows,
+                 CopyRowBegin<Memory>{row_map, made.row_begin});
   made.fill_pieces(exec, length, entries, values);
   made.set_chunk_values(exec, values);
   exec.fence();

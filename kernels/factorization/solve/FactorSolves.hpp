@@ -287,11 +287,8 @@ class FactorSolves {
                     const Matrix& U, const Work& work) {
     if (!is_single()) return work(&FactorSolves::triangles_, L, U);
     const auto single = [&](const Matrix& factor, const SingleValues& values) {
-      Kokkos::parallel_for(
-          "Strata::SingleFactors::round",
-          RangeOf<ExecutionSpace>(exec, 0,
-                                  static_cast<std::int64_t>(factor.num_values)),
-          RoundValues<Scalar, Single>{factor.values, values.data()});
+      for_each_index("Strata::SingleFactors::round", exec, factor.num_values,
+                     RoundValues<Scalar, Single>{factor.values, values.data()});
       return CrsArrays<Single>{factor.row_map, factor.entries, values.data(),
                                factor.num_values, factor.columns};
     };

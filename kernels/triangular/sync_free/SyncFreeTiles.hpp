@@ -83,9 +83,8 @@ class SyncFreeTiles {
       many_ = cut_row_groups(exec, chunks, log_packets(many));
     permuted_row_ = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::SyncFreeTiles::permuted_row", num_rows_);
-    Kokkos::parallel_for("Strata::SyncFreeTiles::permuted_row",
-                         RangeOf<ExecutionSpace>(exec, 0, num_rows_),
-                         InvertPermutation<Memory>{chunks.row, permuted_row_});
+    for_each_index("Strata::SyncFreeTiles::permuted_row", exec, num_rows_,
+                   InvertPermutation<Memory>{chunks.row, permuted_row_});
     if (num_rows_ > 1) {
       Kokkos::parallel_reduce("Strata::SyncFreeTiles::distance",
                               RangeOf<ExecutionSpace>(exec, 0, num_rows_ - 1),
@@ -118,11 +117,8 @@ class SyncFreeTiles {
     buffers_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
         "Strata::SyncFreeTiles::buffers",
         std::int64_t{2} * num_rows_ * capacity_);
-    Kokkos::parallel_for(
-        "Strata::SyncFreeTiles::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(buffers_.extent(0))),
-        ResetNotReady<Scalar, Memory>{buffers_});
+    for_each_index("Strata::SyncFreeTiles::reset", exec, buffers_.extent(0),
+                   ResetNotReady<Scalar, Memory>{buffers_});
     state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
         "Strata::SyncFreeTiles::state", TileState::size);
   }

@@ -171,12 +171,9 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             storage.take(work->counter, 1);
         });
     for (const Workspace* work : {&one_, &some_, &many_})
-      Kokkos::parallel_for(
-          "Strata::Tiles::reset",
-          RangeOf<ExecutionSpace>(
-              exec, 0,
-              std::max<std::int64_t>(
-                  1, static_cast<std::int64_t>(work->buffers.extent(0)))),
+      for_each_index(
+          "Strata::Tiles::reset", exec,
+          std::max<std::size_t>(1, work->buffers.extent(0)),
           ResetWorkspace<Scalar, Memory>{{work->buffers}, work->counter});
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,

@@ -89,8 +89,7 @@ class IncompleteFactorizationState {
         factors_(exec, filled_.with_fill(exec, factorised_), lower_, upper_,
                  replacement(), &graph_of_l),
         report_(order) {
-    using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
+    expect_compiled<IncompleteFactorsTag, Scalar, ExecutionSpace>();
     report_.rows = A.rows();
     report_.lower_entries =
         static_cast<std::int64_t>(lower_.arrays().num_values);

@@ -21,7 +21,7 @@ struct IncompleteLu {
 
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct IncompleteFactorsTag;
 
 template <class ExecutionSpace>
@@ -130,9 +130,8 @@ IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
   if constexpr (!Detail::ExpectScalar<Scalar>::value) {
     return {};
   } else {
-    using Expect = Detail::ExpectCompiled<Detail::IncompleteFactorsTag, Scalar,
-                                          typename CrsMatrix::execution_space>;
-    static_assert(Expect::value, "");
+    Detail::expect_compiled<Detail::IncompleteFactorsTag, Scalar,
+                            typename CrsMatrix::execution_space>();
     Detail::NewCrsMatrix<CrsMatrix> L, U;
     const auto arrays = Detail::crs_arrays(A);
     Detail::IncompleteFactors<Scalar, typename CrsMatrix::execution_space>(

@@ -47,8 +47,7 @@ class FilledMatrix {
   /// @throws what incomplete_pattern() and `limit` throw. Waits for `exec`.
   FilledMatrix(const ExecutionSpace& exec, const Matrix& A, int level,
                const FillLimit& limit, const Matrix* given = nullptr) {
-    using Expect = ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
+    expect_compiled<PatternOfFactors, Scalar, ExecutionSpace>();
     if ((level == 0 && !given) || A.rows() == 0) return;
     filled_.emplace(A, true);
     if (given)

@@ -290,12 +290,10 @@ class TriangleGraphBuilder {
   /// The entries, which have been checked: they fit int. `permutation_` then
   /// says where each of them was.
   IndexArray sorted_copy() {
-    sorted_ = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::TriangleGraph::sorted", stored_);
+    make_unfilled(sorted_, "Strata::TriangleGraph::sorted", stored_);
     const auto offsets =
         make_unfilled<Offsets>("Strata::TriangleGraph::offsets", rows_ + 1);
-    permutation_ =
-        make_unfilled<Offsets>("Strata::TriangleGraph::permutation", stored_);
+    make_unfilled(permutation_, "Strata::TriangleGraph::permutation", stored_);
     for_each_index("Strata::TriangleGraph::copy", exec_,
                    std::max(stored_, rows_ + 1),
                    CopyPattern<Memory>{row_map_, entries_, offsets, sorted_,

@@ -116,16 +116,16 @@ struct OwnMatrix final : NewMatrix<Scalar> {
 
   IndexOutput make_row_map(const std::string& label,
                            std::int64_t rows) override {
-    row_map = make_unfilled<decltype(row_map)>(label, rows + 1);
+    make_unfilled(row_map, label, rows + 1);
     return row_map;
   }
   IndexOutput make_entries(const std::string& label,
                            std::int64_t count) override {
-    entries = make_unfilled<decltype(entries)>(label, count);
+    make_unfilled(entries, label, count);
     return entries;
   }
   Scalar* make_values(const std::string& label, std::int64_t count) override {
-    values = make_unfilled<decltype(values)>(label, count);
+    make_unfilled(values, label, count);
     return values.data();
   }
 };
@@ -140,8 +140,7 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
   check_square_matrix(exec, A);
   const auto n = A.rows();
   Colouring<Memory> made;
-  made.colour_of = make_unfilled<Kokkos::View<int*, Memory>>(
-      "Strata::Colouring::colour_of", n);
+  make_unfilled(made.colour_of, "Strata::Colouring::colour_of", n);
   made.permutation = new_permutation<Memory>(n);
   if (n == 0) return made;
   const auto& permutation = made.permutation;

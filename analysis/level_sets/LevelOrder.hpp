@@ -318,8 +318,8 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
   order.vertex = make("Strata::LevelOrder::vertex");
   order.permuted_row = make("Strata::LevelOrder::permuted_row");
   order.length = make("Strata::LevelOrder::length");
-  order.level_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-      "Strata::LevelOrder::level_map", std::size_t(levels) + 1);
+  make_unfilled(order.level_map, "Strata::LevelOrder::level_map",
+                std::size_t(levels) + 1);
   for (int l = 0; l <= levels; ++l)
     order.level_map(l) = order.sizes.level_map[l];
   for (int p = 0; p < n; ++p) {

@@ -68,8 +68,8 @@ template <class MemorySpace>
 Permutation<MemorySpace> new_permutation(std::int64_t n) {
   using Rows = Kokkos::View<int*, MemorySpace>;
   Permutation<MemorySpace> made;
-  made.old_row = make_unfilled<Rows>("Strata::Permutation::old_row", n);
-  made.new_row = make_unfilled<Rows>("Strata::Permutation::new_row", n);
+  make_unfilled(made.old_row, "Strata::Permutation::old_row", n);
+  make_unfilled(made.new_row, "Strata::Permutation::new_row", n);
   return made;
 }
 /// See level_permutation.
@@ -95,11 +95,9 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
     const auto other = graph_of(Uplo::upper, Op::transpose);
     DependencyGraph<Memory> both;
     both.num_vertices = graph.num_vertices;
-    both.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-        "Strata::LevelPermutation::row_map", n + 1);
-    both.entries = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::LevelPermutation::entries",
-        graph.num_edges() + other.num_edges());
+    make_unfilled(both.row_map, "Strata::LevelPermutation::row_map", n + 1);
+    make_unfilled(both.entries, "Strata::LevelPermutation::entries",
+                  graph.num_edges() + other.num_edges());
     for_each_index("Strata::LevelPermutation::unite", exec, n,
                    UniteGraphs<Memory>{graph, other, both});
     exec.fence();

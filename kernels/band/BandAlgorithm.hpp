@@ -99,11 +99,11 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         grows_(max_right_hand_sides == 0) {
     one_ = allocate(exec, "Strata::Band::vector", 4 * rows());
     reset(exec, one_);
-    factor_flag_ =
-        make_zeroed<State>("Strata::Band::factor_flag", factors_.num_tiles());
+    make_zeroed(factor_flag_, "Strata::Band::factor_flag",
+                factors_.num_tiles());
     for (auto* state :
          {&factor_state_, &one_state_, &several_state_, &many_state_})
-      *state = make_zeroed<State>("Strata::Band::state", TaskState::size);
+      make_zeroed(*state, "Strata::Band::state", TaskState::size);
     make_room(exec, max_right_hand_sides);
   }
 
@@ -264,9 +264,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
       max_groups_ = 0;
       many_ = allocate(exec, "Strata::Band::right_hand_sides",
                        scalars_of_groups(groups));
-      solve_flag_ =
-          make_zeroed<State>("Strata::Band::solve_flag",
-                             2 * factors_.blocks * factors_.batch * groups);
+      make_zeroed(solve_flag_, "Strata::Band::solve_flag",
+                  2 * factors_.blocks * factors_.batch * groups);
       max_groups_ = groups;
     }
   }

@@ -100,8 +100,8 @@ class IncompleteFactorizationState {
                 report_.upper_entries - report_.rows});
     if (options_.enqueue_updates) prepare_enqueue(exec, A);
     if (!is_gpu<ExecutionSpace> || enqueued_)
-      new_values_ = make_unfilled<Values>(
-          "Strata::IncompleteFactorization::new_values", num_values());
+      make_unfilled(new_values_, "Strata::IncompleteFactorization::new_values",
+                    num_values());
     const NewFactors made = new_factors();
     const FactorizationFindings found = compute(exec, factorised_, made);
     factorised_ = {};  // A's arrays may go
@@ -390,9 +390,8 @@ class IncompleteFactorizationState {
                  FactorizationFindings& found) const {
     Values shifted_values;  // outlives A, which points to it
     if (found.shift > 0) {
-      shifted_values =
-          make_unfilled<Values>("Strata::IncompleteFactorization::A",
-                                static_cast<std::int64_t>(A.num_values));
+      make_unfilled(shifted_values, "Strata::IncompleteFactorization::A",
+                    static_cast<std::int64_t>(A.num_values));
       A = shifted(exec, A, found.shift, shifted_values);
     }
     try {

@@ -50,8 +50,8 @@ class TwoColourBlocks {
         scalars("Strata::TwoColourBlocks::diagonal", first_rows_ + rows_);
     inverse_diagonal_ =
         scalars("Strata::TwoColourBlocks::inverse_diagonal", first_rows_);
-    inverse_pivot_ = make_unfilled<decltype(inverse_pivot_)>(
-        "Strata::TwoColourBlocks::inverse_pivot", rows_);
+    make_unfilled(inverse_pivot_, "Strata::TwoColourBlocks::inverse_pivot",
+                  rows_);
     second_ = scalars("Strata::TwoColourBlocks::second", rows_);
     if (first_rows_ == 0) return;
     take_diagonals(exec, factor);
@@ -210,12 +210,9 @@ class TwoColourBlocks {
                                       {},
                                       {}};
     // No thread writes the map of a colour without rows.
-    take.row_map = make_zeroed<typename Types::RowMap>(
-        "Strata::TwoColourBlocks::row_map", count + 1);
-    take.entries = make_unfilled<typename Types::Entries>(
-        "Strata::TwoColourBlocks::entries", stored);
-    take.values = make_unfilled<typename Types::Values>(
-        "Strata::TwoColourBlocks::values", stored);
+    make_zeroed(take.row_map, "Strata::TwoColourBlocks::row_map", count + 1);
+    make_unfilled(take.entries, "Strata::TwoColourBlocks::entries", stored);
+    make_unfilled(take.values, "Strata::TwoColourBlocks::values", stored);
     for_each_index("Strata::TwoColourBlocks::take", exec, count, take);
     exec.fence();
     return Matrix("block", static_cast<int>(count), static_cast<int>(columns),

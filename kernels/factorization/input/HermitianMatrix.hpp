@@ -253,8 +253,7 @@ class HermitianMatrix {
   void hold(const Matrix& A) {
     const std::size_t count = pattern(A).num_values;
     if (values_.extent(0) < count)
-      values_ = make_unfilled<decltype(values_)>(
-          "Strata::HermitianMatrix::values", static_cast<std::int64_t>(count));
+      make_unfilled(values_, "Strata::HermitianMatrix::values", count);
   }
   /// The same whether the triangles agree or not, after hold(). Enqueues on
   /// `exec`.
@@ -299,8 +298,7 @@ class HermitianMatrix {
     const std::int64_t stored =
         scan_row_lengths("Strata::HermitianMatrix::scan", exec, rows,
                          StoredLength{counts.data()}, row_map);
-    entries_ = make_unfilled<decltype(entries_)>(
-        "Strata::HermitianMatrix::entries", stored);
+    make_unfilled(entries_, "Strata::HermitianMatrix::entries", stored);
     Kokkos::deep_copy(exec, counts, 0);
     for_each_index("Strata::HermitianMatrix::store", exec, rows,
                    StoreMirrored<Scalar>{A, row_map.data(), counts.data(),

@@ -62,8 +62,8 @@ class ReorderedMatrix {
     require_row_numbers(A.rows());
     find_transformation(A, options, how);
     if (options.scaling == FactorScaling::equilibration) {
-      exponents_ = make_unfilled<Ints>("Strata::ReorderedMatrix::exponents",
-                                       2 * A.rows());
+      make_unfilled(exponents_, "Strata::ReorderedMatrix::exponents",
+                    2 * A.rows());
       const auto ones = make_unfilled<Kokkos::View<Scalar*, Memory>>(
           "Strata::ReorderedMatrix::ones", A.rows());
       Kokkos::deep_copy(exec, ones, Scalar(1));
@@ -72,7 +72,7 @@ class ReorderedMatrix {
     maps_ = Maps(exec, A.rows(), how);
     if (symmetric_)
       require_symmetric(exec, A.rows(), kind != Factorization::incomplete_ldlt);
-    old_ = make_unfilled<Ints>("Strata::ReorderedMatrix::old", 2 * A.rows());
+    make_unfilled(old_, "Strata::ReorderedMatrix::old", 2 * A.rows());
     int* const old_column = old_.data() + A.rows();
     for_each_index("Strata::ReorderedMatrix::invert", exec, A.rows(),
                    InvertPlaces<Scalar>{maps_.rows(), maps_.columns(),

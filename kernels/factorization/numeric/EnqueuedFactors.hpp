@@ -146,8 +146,8 @@ class EnqueuedFactors {
   }
   /// Room for A's values with a shift.
   void make_shifted(std::size_t entries) {
-    shifted_ = make_unfilled<Values>("Strata::EnqueuedFactors::values",
-                                     static_cast<std::int64_t>(entries));
+    make_unfilled(shifted_, "Strata::EnqueuedFactors::values",
+                  static_cast<std::int64_t>(entries));
   }
   const Values& shifted() const { return shifted_; }
 

@@ -344,8 +344,8 @@ class LongRowTerms {
     sort_by_key_within(exec, word, number, num_terms, bits,
                        pool.template take<char>(static_cast<std::int64_t>(
                            sort_by_key_bytes(exec, num_terms))));
-    terms_ = make_unfilled<decltype(terms_)>(label, num_terms);
-    term_start_ = make_unfilled<decltype(term_start_)>(label, num_words_);
+    make_unfilled(terms_, label, num_terms);
+    make_unfilled(term_start_, label, num_words_);
     for_each_index(label, exec, num_terms,
                    TakeTerms{number, unsorted, terms_.data()});
     run<256>(exec,

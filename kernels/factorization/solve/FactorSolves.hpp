@@ -230,11 +230,9 @@ class FactorSolves {
     }
     single_workspace_ = {rows_, columns, 2};
     const int most = single_workspace_.columns();
-    part_ = make_unfilled<decltype(part_)>(
-        "Strata::FactorSolves::largest",
-        std::int64_t{VectorTiles::most_of_column} * most);
-    exponent_ = make_unfilled<decltype(exponent_)>(
-        "Strata::FactorSolves::exponent", most);
+    make_unfilled(part_, "Strata::FactorSolves::largest",
+                  std::int64_t{VectorTiles::most_of_column} * most);
+    make_unfilled(exponent_, "Strata::FactorSolves::exponent", most);
   }
   /// Vectors between the triangles, and what goes with them.
   std::size_t workspace_bytes() const {

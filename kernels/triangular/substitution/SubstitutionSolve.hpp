@@ -153,8 +153,7 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         "Strata::Substitution::row", n);
     ValueIndex<Memory> diagonal_value_index(
         "Strata::Substitution::diagonal_value_index", n, analysis.num_values);
-    dependency_ = make_zeroed<Kokkos::View<int*, Memory>>(
-        "Strata::Substitution::dependency", edges);
+    make_zeroed(dependency_, "Strata::Substitution::dependency", edges);
     value_index_ = ValueIndex<Memory>("Strata::Substitution::value_index",
                                       edges, analysis.num_values);
     value_ = Base::make_values(edges);

@@ -48,9 +48,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           storage.take(growth_, plan.num_runs);
           storage.take(weight_sum_, plan.num_runs > 0 ? plan.num_rows : 0);
         });
-    inverted_ = make_unfilled<decltype(inverted_)>(
-        "Strata::Tiles::inverted",
-        static_cast<std::int64_t>(plan_.group.extent(0)));
+    make_unfilled(inverted_, "Strata::Tiles::inverted",
+                  static_cast<std::int64_t>(plan_.group.extent(0)));
     this->set_rows(plan_.row, plan_.diagonal_value_index, analysis.conjugated,
                    Kokkos::View<Scalar*, Memory>());
     one_.columns = 1;

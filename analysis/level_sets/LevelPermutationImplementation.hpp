@@ -66,7 +66,6 @@ struct PermutationCheck {
 
 template <class MemorySpace>
 Permutation<MemorySpace> new_permutation(std::int64_t n) {
-  using Rows = Kokkos::View<int*, MemorySpace>;
   Permutation<MemorySpace> made;
   make_unfilled(made.old_row, "Strata::Permutation::old_row", n);
   make_unfilled(made.new_row, "Strata::Permutation::new_row", n);

@@ -9,7 +9,6 @@
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/Modulus.hpp>
-#include <core/scalar/QuickModulus.hpp>
 #include <cstdint>
 #include <kernels/band/BandAlgorithm.hpp>
 #include <kernels/band/HostBandColumns.hpp>

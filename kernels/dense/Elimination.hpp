@@ -10,7 +10,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <kernels/dense/PanelByColumns.hpp>
-#include <kernels/dense/Pivots.hpp>
+#include <kernels/dense/PanelState.hpp>
 #include <kernels/dense/ResidentPanel.hpp>
 #include <kernels/dense/StripeKernels.hpp>
 

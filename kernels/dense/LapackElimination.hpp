@@ -7,7 +7,6 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/PanelState.hpp>
-#include <kernels/dense/Pivots.hpp>
 
 namespace Strata {
 namespace Detail {

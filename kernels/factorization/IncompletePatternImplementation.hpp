@@ -4,7 +4,7 @@
 
 #include <Strata_IncompletePattern.hpp>
 #include <algorithm>
-#include <core/device/MemoryBytes.hpp>
+#include <core/device/DeviceInfo.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>

@@ -6,7 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
-#include <kernels/factorization/numeric/PivotReplacement.hpp>
+#include <cstdint>
 #include <memory>
 
 namespace Strata {
@@ -20,6 +20,20 @@ struct IncompleteLu {
 };
 
 namespace Detail {
+
+/// Which pivots an elimination replaces: see
+/// IncompleteFactorizationOptions::small_pivot_threshold.
+struct PivotReplacement {
+  double threshold = 0;      // 0: none
+  bool positive = false;     // pivots have to be real and positive
+  bool real = false;         // what replaces a pivot has to be real
+  bool takes_zeros = false;  // on the diagonal of A, with any threshold
+};
+/// What came of it.
+struct ReplacedPivots {
+  std::int64_t count = 0;
+  double largest_change = 0;
+};
 
 /// For expect_compiled.
 struct IncompleteFactorsTag;

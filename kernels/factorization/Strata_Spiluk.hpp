@@ -5,7 +5,6 @@
 #include <Strata_SptrsvHandle.hpp>
 #include <core/interface/Compiled.hpp>
 #include <core/interface/HandleExpectations.hpp>
-#include <core/interface/StreamChecks.hpp>
 #include <core/matrix/SharedElements.hpp>
 #include <limits>
 #include <string>

@@ -4,7 +4,7 @@
 
 #include <core/interface/Enumerators.hpp>
 #include <functional>
-#include <kernels/krylov/solve/KrylovChecks.hpp>
+#include <string>
 #include <vector>
 
 namespace Strata {

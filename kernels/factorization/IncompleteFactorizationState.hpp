@@ -64,14 +64,11 @@ class IncompleteFactorizationState {
   /// @param order      of rows: what a report says of that
   /// @param reordered  what is factorised in place of A; or null
   /// @param pattern    of L + U, without values; null: that of `fill_level`
-  /// @param graph_of_l never passed: a local of the initialisers, in which
-  ///                   factors_ leaves the graph of L for solves_
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
                                const Report& order,
                                const std::shared_ptr<Reordered>& reordered,
-                               const Matrix* pattern = nullptr,
-                               GraphWithLevels<ExecutionSpace> graph_of_l = {})
+                               const Matrix* pattern = nullptr)
       : kind_(kind),
         options_(options),
         has_given_pattern_(pattern != nullptr),
@@ -87,7 +84,7 @@ class IncompleteFactorizationState {
         lower_(filled_.pattern(factorised_), false, &index_memory_),
         upper_(filled_.pattern(factorised_), false, &index_memory_),
         factors_(exec, filled_.with_fill(exec, factorised_), lower_, upper_,
-                 replacement(), &graph_of_l),
+                 replacement(), &graph_of_l_),
         report_(order) {
     expect_compiled<IncompleteFactorsTag, Scalar, ExecutionSpace>();
     report_.rows = A.rows();
@@ -108,7 +105,7 @@ class IncompleteFactorizationState {
     solves_ =
         Solves(exec, made.L, made.U, solve_options(options_),
                reordered ? reordered->maps() : Maps(),
-               enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
+               enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l_);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     report_all(A, found);
   }
@@ -443,6 +440,7 @@ class IncompleteFactorizationState {
   Factor lower_, upper_;                    // patterns
   /// Of factors that are being computed; empty where a pool lends them.
   Values new_values_;
+  GraphWithLevels<ExecutionSpace> graph_of_l_;  // from factors_ to solves_
   IncompleteFactors<Scalar, ExecutionSpace> factors_;
   Solves solves_;
   std::unique_ptr<Enqueued> enqueued_;  // null: not asked for

@@ -4,7 +4,6 @@
 
 #include <core/interface/Enumerators.hpp>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace Strata {

@@ -107,35 +107,14 @@ bool colour_by_levels(
   return true;
 }
 
-/// A matrix of the library's own, as large as those it makes need.
-template <class Scalar, class MemorySpace>
-struct OwnMatrix final : NewMatrix<Scalar> {
-  Kokkos::View<std::int64_t*, MemorySpace> row_map;
-  Kokkos::View<int*, MemorySpace> entries;
-  Kokkos::View<Scalar*, MemorySpace> values;
-
-  IndexOutput make_row_map(const std::string& label,
-                           std::int64_t rows) override {
-    make_unfilled(row_map, label, rows + 1);
-    return row_map;
-  }
-  IndexOutput make_entries(const std::string& label,
-                           std::int64_t count) override {
-    make_unfilled(entries, label, count);
-    return entries;
-  }
-  Scalar* make_values(const std::string& label, std::int64_t count) override {
-    make_unfilled(values, label, count);
-    return values.data();
-  }
-};
-
 /// See colour_rows.
 template <class Scalar, class ExecutionSpace>
 Colouring<typename ExecutionSpace::memory_space> find_colours(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
   using Memory = typename ExecutionSpace::memory_space;
   using Keys = Kokkos::View<std::uint64_t*, Memory>;
+  using Matrix = KokkosSparse::CrsMatrix<Scalar, int, DeviceOf<ExecutionSpace>,
+                                         void, std::int64_t>;
   using Range = RangeOf<ExecutionSpace>;
   check_square_matrix(exec, A);
   const auto n = A.rows();
@@ -152,12 +131,13 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
     sort_by_key(exec, keys, permutation.old_row, 40);
     invert_permutation(exec, permutation);
     exec.fence();
-    OwnMatrix<Scalar, Memory> shuffled;
-    make_permuted_matrix<Scalar>(exec, A, permutation, shuffled);
+    NewCrsMatrix<Matrix> made_matrix;
+    make_permuted_matrix<Scalar>(exec, A, permutation, made_matrix);
+    const Matrix shuffled = made_matrix.matrix("Strata::Colouring::shuffled");
     const auto colour = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::Colouring::colour", n);
-    colour_by_levels(exec, shuffled.row_map, shuffled.entries, shuffled.values,
-                     std::numeric_limits<int>::max(), colour);
+    colour_by_levels(exec, shuffled.graph.row_map, shuffled.graph.entries,
+                     shuffled.values, std::numeric_limits<int>::max(), colour);
     const auto colour_of = made.colour_of;
     for_each_index(
         "Strata::Colouring::unshuffle", exec, n, KOKKOS_LAMBDA(std::int64_t p) {

@@ -21,7 +21,7 @@ struct EnumeratorNames<MissingDiagonal> {
   static constexpr const char* list[] = {"leave", "one", "dominant"};
 };
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct TakeTriangle;
 
 /// See take_triangle. In core/matrix/TriangleImplementation.hpp.
@@ -45,9 +45,8 @@ OwningCrsMatrix<CrsMatrix> take_triangle(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     Uplo uplo, MissingDiagonal missing = MissingDiagonal::leave) {
   using Scalar = typename Detail::MatrixTypes<CrsMatrix>::Scalar;
-  using Expect = Detail::ExpectCompiled<Detail::TakeTriangle, Scalar,
-                                        typename CrsMatrix::execution_space>;
-  static_assert(Expect::value, "");
+  Detail::expect_compiled<Detail::TakeTriangle, Scalar,
+                          typename CrsMatrix::execution_space>();
   Detail::NewCrsMatrix<CrsMatrix> made;
   Detail::make_triangle(exec, Detail::crs_arrays(A), uplo, missing, made);
   return made.matrix("Strata::triangle");

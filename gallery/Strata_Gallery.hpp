@@ -25,7 +25,7 @@ inline std::string gallery_name(const std::string& spec) {
 
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct Gallery;
 
 /// See gallery. In gallery/GalleryImplementation.hpp.
@@ -59,9 +59,8 @@ CrsMatrix gallery(const typename CrsMatrix::execution_space& exec,
                 "memory traits: name CrsMatrix<Scalar, Ordinal, Device, void, "
                 "Offset>");
   using Scalar = typename Detail::MatrixTypes<CrsMatrix>::Scalar;
-  using Expect = Detail::ExpectCompiled<Detail::Gallery, Scalar,
-                                        typename CrsMatrix::execution_space>;
-  static_assert(Expect::value, "");
+  Detail::expect_compiled<Detail::Gallery, Scalar,
+                          typename CrsMatrix::execution_space>();
   Detail::NewCrsMatrix<CrsMatrix> made;
   Detail::make_gallery_matrix<Scalar>(exec, spec, seed, made);
   return made.matrix("Strata::gallery");

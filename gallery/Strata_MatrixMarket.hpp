@@ -11,7 +11,7 @@ namespace Strata {
 
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct MatrixMarketReader;
 
 /// See read_matrix_market. In gallery/MatrixMarketImplementation.hpp.
@@ -44,11 +44,9 @@ CrsMatrix read_matrix_market(const std::string& path) {
                 "memory traits: name CrsMatrix<Scalar, Ordinal, Device, void, "
                 "Offset>");
   using ExecutionSpace = typename CrsMatrix::execution_space;
-  using Expect =
-      Detail::ExpectCompiled<Detail::MatrixMarketReader,
-                             typename Detail::MatrixTypes<CrsMatrix>::Scalar,
-                             ExecutionSpace>;
-  static_assert(Expect::value, "");
+  Detail::expect_compiled<Detail::MatrixMarketReader,
+                          typename Detail::MatrixTypes<CrsMatrix>::Scalar,
+                          ExecutionSpace>();
   Detail::NewCrsMatrix<CrsMatrix> made;
   Detail::make_market_matrix<ExecutionSpace>(path, made);
   return made.matrix("Strata::matrix_market");

@@ -41,10 +41,8 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_diagonal_blocks(
   if (n == 0) return {};
   const FoundBlocks blocks = find_blocks(exec, graph, pool);
   const auto block_of = pool.template view<int>(n);
-  Kokkos::parallel_for(
-      "Strata::DiagonalBlockOrder::block_of",
-      RangeOf<ExecutionSpace>(exec, 0, n),
-      BlockOfVertex{blocks.start, blocks.count, block_of.data()});
+  for_each_index("Strata::DiagonalBlockOrder::block_of", exec, n,
+                 BlockOfVertex{blocks.start, blocks.count, block_of.data()});
   return order_by_known_levels(exec, graph, block_of, blocks.count, nullptr,
                                blocks.longest_row, within, pool);
 }

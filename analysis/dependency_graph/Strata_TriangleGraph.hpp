@@ -236,8 +236,7 @@ class TriangleGraphBuilder {
 
   /// @returns the first row that is not sorted, or no_fault
   std::int64_t check(const IndexArray& entries, bool with_values) {
-    Kokkos::parallel_for("Strata::TriangleCheck::reset", Range(exec_, 0, rows_),
-                         reset());
+    for_each_index("Strata::TriangleCheck::reset", exec_, rows_, reset());
     for_each_row("Strata::TriangleCheck::rows", exec_, rows_, stored_,
                  checker(entries, with_values));
     // A transposed graph counts by columns, once these are known to be sound.
@@ -291,16 +290,14 @@ class TriangleGraphBuilder {
   /// The entries, which have been checked: they fit int. `permutation_` then
   /// says where each of them was.
   IndexArray sorted_copy() {
-    sorted_ = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::TriangleGraph::sorted", stored_);
+    make_unfilled(sorted_, "Strata::TriangleGraph::sorted", stored_);
     const auto offsets =
         make_unfilled<Offsets>("Strata::TriangleGraph::offsets", rows_ + 1);
-    permutation_ =
-        make_unfilled<Offsets>("Strata::TriangleGraph::permutation", stored_);
-    Kokkos::parallel_for("Strata::TriangleGraph::copy",
-                         Range(exec_, 0, std::max(stored_, rows_ + 1)),
-                         CopyPattern<Memory>{row_map_, entries_, offsets,
-                                             sorted_, permutation_});
+    make_unfilled(permutation_, "Strata::TriangleGraph::permutation", stored_);
+    for_each_index("Strata::TriangleGraph::copy", exec_,
+                   std::max(stored_, rows_ + 1),
+                   CopyPattern<Memory>{row_map_, entries_, offsets, sorted_,
+                                       permutation_});
     sort_crs_rows(exec_, offsets, sorted_, permutation_);
     return sorted_;
   }
@@ -319,11 +316,10 @@ class TriangleGraphBuilder {
                    ScatterColumns<Memory>{row_map_, entries, permutation_,
                                           graph_, strict_, lower_});
       sort_crs_rows(exec_, graph_.row_map, graph_.entries, graph_.value_index);
-      Kokkos::parallel_for("Strata::TriangleGraph::diagonal",
-                           Range(exec_, 0, rows_),
-                           PlaceDiagonal<Memory>{diagonal_, permutation_,
-                                                 graph_.diagonal_value_index,
-                                                 graph_.reversed, unit_});
+      for_each_index("Strata::TriangleGraph::diagonal", exec_, rows_,
+                     PlaceDiagonal<Memory>{diagonal_, permutation_,
+                                           graph_.diagonal_value_index,
+                                           graph_.reversed, unit_});
     } else {
       for_each_row("Strata::TriangleGraph::gather", exec_, rows_, stored_,
                    gather(entries));

@@ -3,7 +3,7 @@
 #define STRATA_ANALYSIS_LEVEL_SETS_CACHE_BLOCK_ORDER_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <analysis/level_sets/UsedNumbers.hpp>
+#include <analysis/stages/StageKinds.hpp>
 #include <core/device/DeviceInfo.hpp>
 
 namespace Strata {

@@ -65,9 +65,8 @@ template <class ExecutionSpace, class MemorySpace>
 void invert_permutation(const ExecutionSpace& exec,
                         const Permutation<MemorySpace>& made) {
   const auto old_row = made.old_row, new_row = made.new_row;
-  Kokkos::parallel_for(
-      "Strata::Permutation::invert",
-      RangeOf<ExecutionSpace>(exec, 0, made.size()),
+  for_each_index(
+      "Strata::Permutation::invert", exec, made.size(),
       KOKKOS_LAMBDA(std::int64_t p) {
         new_row(old_row(p)) = static_cast<int>(p);
       });
@@ -108,62 +107,40 @@ bool colour_by_levels(
   return true;
 }
 
-/// A matrix of the library's own, as large as those it makes need.
-template <class Scalar, class MemorySpace>
-struct OwnMatrix final : NewMatrix<Scalar> {
-  Kokkos::View<std::int64_t*, MemorySpace> row_map;
-  Kokkos::View<int*, MemorySpace> entries;
-  Kokkos::View<Scalar*, MemorySpace> values;
-
-  IndexOutput make_row_map(const std::string& label,
-                           std::int64_t rows) override {
-    row_map = make_unfilled<decltype(row_map)>(label, rows + 1);
-    return row_map;
-  }
-  IndexOutput make_entries(const std::string& label,
-                           std::int64_t count) override {
-    entries = make_unfilled<decltype(entries)>(label, count);
-    return entries;
-  }
-  Scalar* make_values(const std::string& label, std::int64_t count) override {
-    values = make_unfilled<decltype(values)>(label, count);
-    return values.data();
-  }
-};
-
 /// See colour_rows.
 template <class Scalar, class ExecutionSpace>
 Colouring<typename ExecutionSpace::memory_space> find_colours(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A) {
   using Memory = typename ExecutionSpace::memory_space;
   using Keys = Kokkos::View<std::uint64_t*, Memory>;
+  using Matrix = KokkosSparse::CrsMatrix<Scalar, int, DeviceOf<ExecutionSpace>,
+                                         void, std::int64_t>;
   using Range = RangeOf<ExecutionSpace>;
   check_square_matrix(exec, A);
   const auto n = A.rows();
   Colouring<Memory> made;
-  made.colour_of = make_unfilled<Kokkos::View<int*, Memory>>(
-      "Strata::Colouring::colour_of", n);
+  make_unfilled(made.colour_of, "Strata::Colouring::colour_of", n);
   made.permutation = new_permutation<Memory>(n);
   if (n == 0) return made;
   const auto& permutation = made.permutation;
   const auto keys = make_unfilled<Keys>("Strata::Colouring::key", n);
   if (!colour_by_levels(exec, A.row_map, A.entries, A.stored_values(), 10000,
                         made.colour_of)) {
-    Kokkos::parallel_for("Strata::Colouring::shuffle", Range(exec, 0, n),
-                         ShuffleKeys<Memory>{keys, permutation.old_row, 40});
+    for_each_index("Strata::Colouring::shuffle", exec, n,
+                   ShuffleKeys<Memory>{keys, permutation.old_row, 40});
     sort_by_key(exec, keys, permutation.old_row, 40);
     invert_permutation(exec, permutation);
     exec.fence();
-    OwnMatrix<Scalar, Memory> shuffled;
-    make_permuted_matrix<Scalar>(exec, A, permutation, shuffled);
+    NewCrsMatrix<Matrix> made_matrix;
+    make_permuted_matrix<Scalar>(exec, A, permutation, made_matrix);
+    const Matrix shuffled = made_matrix.matrix("Strata::Colouring::shuffled");
     const auto colour = make_unfilled<Kokkos::View<int*, Memory>>(
         "Strata::Colouring::colour", n);
-    colour_by_levels(exec, shuffled.row_map, shuffled.entries, shuffled.values,
-                     std::numeric_limits<int>::max(), colour);
+    colour_by_levels(exec, shuffled.graph.row_map, shuffled.graph.entries,
+                     shuffled.values, std::numeric_limits<int>::max(), colour);
     const auto colour_of = made.colour_of;
-    Kokkos::parallel_for(
-        "Strata::Colouring::unshuffle", Range(exec, 0, n),
-        KOKKOS_LAMBDA(std::int64_t p) {
+    for_each_index(
+        "Strata::Colouring::unshuffle", exec, n, KOKKOS_LAMBDA(std::int64_t p) {
           colour_of(permutation.old_row(p)) = colour(p);
         });
   }
@@ -184,8 +161,8 @@ Colouring<typename ExecutionSpace::memory_space> find_colours(
   made.permutation.num_levels = last + 1;
   const auto start = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
       "Strata::Colouring::start", last + 1);
-  Kokkos::parallel_for("Strata::Colouring::starts", Range(exec, 0, n),
-                       ColourStarts<Memory>{keys, start});
+  for_each_index("Strata::Colouring::starts", exec, n,
+                 ColourStarts<Memory>{keys, start});
   exec.fence();
   const auto host =
       Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), start);

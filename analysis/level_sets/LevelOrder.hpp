@@ -253,7 +253,6 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
     const GraphLevels<typename ExecutionSpace::memory_space>& known,
     const int* rank = nullptr) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   const std::int64_t n = graph.num_vertices;
   const GraphLevels<Memory> levels =
       known.known ? known : find_levels_on_device(exec, graph, pool);
@@ -270,8 +269,8 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
                                     ? bits_for(levels.longest_row)
                                     : 0,
                                 levels.longest_row};
-  Kokkos::parallel_for(
-      "Strata::LevelOrder::keys", Range(exec, 0, std::max(n, sizes.size())),
+  for_each_index(
+      "Strata::LevelOrder::keys", exec, std::max(n, sizes.size()),
       LevelKeys<Memory>{key_of, order.level_of, order.vertex, key, sizes});
   std::uint64_t* sorted_key = key.data();
   int* sorted_vertex = order.vertex.data();
@@ -281,10 +280,9 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
                          sort_by_key_bytes(exec, n))));
   key = Kokkos::View<std::uint64_t*, Memory>(sorted_key, n);
   order.vertex = Kokkos::View<int*, Memory>(sorted_vertex, n);
-  Kokkos::parallel_for(
-      "Strata::LevelOrder::bounds", Range(exec, 0, n),
-      LevelBounds<Memory>{key_of, order.vertex, key, order.permuted_row,
-                          order.length, sizes});
+  for_each_index("Strata::LevelOrder::bounds", exec, n,
+                 LevelBounds<Memory>{key_of, order.vertex, key,
+                                     order.permuted_row, order.length, sizes});
   const auto map_end = std::int64_t{levels.num_levels} + 1;
   order.level_map = Kokkos::View<std::int64_t*, Memory>(sizes.all, map_end);
   std::vector<std::int64_t> all(sizes.size());
@@ -320,8 +318,8 @@ LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
   order.vertex = make("Strata::LevelOrder::vertex");
   order.permuted_row = make("Strata::LevelOrder::permuted_row");
   order.length = make("Strata::LevelOrder::length");
-  order.level_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-      "Strata::LevelOrder::level_map", std::size_t(levels) + 1);
+  make_unfilled(order.level_map, "Strata::LevelOrder::level_map",
+                std::size_t(levels) + 1);
   for (int l = 0; l <= levels; ++l)
     order.level_map(l) = order.sizes.level_map[l];
   for (int p = 0; p < n; ++p) {

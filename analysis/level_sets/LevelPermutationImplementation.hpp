@@ -66,10 +66,9 @@ struct PermutationCheck {
 
 template <class MemorySpace>
 Permutation<MemorySpace> new_permutation(std::int64_t n) {
-  using Rows = Kokkos::View<int*, MemorySpace>;
   Permutation<MemorySpace> made;
-  made.old_row = make_unfilled<Rows>("Strata::Permutation::old_row", n);
-  made.new_row = make_unfilled<Rows>("Strata::Permutation::new_row", n);
+  make_unfilled(made.old_row, "Strata::Permutation::old_row", n);
+  make_unfilled(made.new_row, "Strata::Permutation::new_row", n);
   return made;
 }
 /// See level_permutation.
@@ -79,7 +78,6 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
     const IndexArray& entries, const StoredValues& values, std::int64_t columns,
     LevelPattern pattern) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   require_enumerator("pattern", pattern);
   const auto graph_of = [&](Uplo uplo, Op op) {
     TriangleInput input;
@@ -96,13 +94,11 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
     const auto other = graph_of(Uplo::upper, Op::transpose);
     DependencyGraph<Memory> both;
     both.num_vertices = graph.num_vertices;
-    both.row_map = make_unfilled<Kokkos::View<std::int64_t*, Memory>>(
-        "Strata::LevelPermutation::row_map", n + 1);
-    both.entries = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::LevelPermutation::entries",
-        graph.num_edges() + other.num_edges());
-    Kokkos::parallel_for("Strata::LevelPermutation::unite", Range(exec, 0, n),
-                         UniteGraphs<Memory>{graph, other, both});
+    make_unfilled(both.row_map, "Strata::LevelPermutation::row_map", n + 1);
+    make_unfilled(both.entries, "Strata::LevelPermutation::entries",
+                  graph.num_edges() + other.num_edges());
+    for_each_index("Strata::LevelPermutation::unite", exec, n,
+                   UniteGraphs<Memory>{graph, other, both});
     exec.fence();
     graph = both;
   }
@@ -110,10 +106,9 @@ Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
   auto permutation = new_permutation<Memory>(n);
   permutation.num_levels = order.num_levels();
   if (n == 0) return permutation;
-  Kokkos::parallel_for(
-      "Strata::LevelPermutation::rows", Range(exec, 0, n),
-      RowsOfOrder<Memory>{order.vertex, graph.reversed, permutation.old_row,
-                          permutation.new_row});
+  for_each_index("Strata::LevelPermutation::rows", exec, n,
+                 RowsOfOrder<Memory>{order.vertex, graph.reversed,
+                                     permutation.old_row, permutation.new_row});
   exec.fence();
   return permutation;
 }

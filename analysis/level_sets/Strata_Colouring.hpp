@@ -23,7 +23,7 @@ struct Colouring {
 
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct ColouredRows;
 
 /// See colour_rows. In analysis/level_sets/ColouringImplementation.hpp.
@@ -49,11 +49,9 @@ Colouring<typename ExecutionSpace::memory_space> make_colouring(
 template <class CrsMatrix>
 Colouring<typename CrsMatrix::memory_space> colour_rows(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {
-  using Expect =
-      Detail::ExpectCompiled<Detail::ColouredRows,
-                             typename Detail::MatrixTypes<CrsMatrix>::Scalar,
-                             typename CrsMatrix::execution_space>;
-  static_assert(Expect::value, "");
+  Detail::expect_compiled<Detail::ColouredRows,
+                          typename Detail::MatrixTypes<CrsMatrix>::Scalar,
+                          typename CrsMatrix::execution_space>();
   return Detail::make_colouring(exec, Detail::crs_arrays(A));
 }
 

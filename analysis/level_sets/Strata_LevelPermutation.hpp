@@ -33,7 +33,7 @@ struct Permutation {
 
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct LevelPermutations;
 
 // In analysis/level_sets/LevelPermutationImplementation.hpp.
@@ -85,9 +85,8 @@ template <class CrsMatrix>
 Permutation<typename CrsMatrix::memory_space> level_permutation(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A,
     LevelPattern pattern = LevelPattern::symmetric) {
-  using Expect = Detail::ExpectCompiled<Detail::LevelPermutations, void,
-                                        typename CrsMatrix::execution_space>;
-  static_assert(Expect::value, "");
+  Detail::expect_compiled<Detail::LevelPermutations, void,
+                          typename CrsMatrix::execution_space>();
   return Detail::make_level_permutation(
       exec, A.graph.row_map, A.graph.entries, A.values,
       static_cast<std::int64_t>(A.numCols()), pattern);
@@ -102,9 +101,7 @@ template <class ExecutionSpace, class MemorySpace>
 void check_permutation(const ExecutionSpace& exec,
                        const Permutation<MemorySpace>& permutation,
                        std::int64_t rows) {
-  using Expect =
-      Detail::ExpectCompiled<Detail::LevelPermutations, void, ExecutionSpace>;
-  static_assert(Expect::value, "");
+  Detail::expect_compiled<Detail::LevelPermutations, void, ExecutionSpace>();
   Detail::check_permutation_of(
       exec, Detail::permutation_for<ExecutionSpace>(permutation), rows);
 }
@@ -121,9 +118,7 @@ OwningCrsMatrix<CrsMatrix> permute_symmetric(
     const Permutation<typename CrsMatrix::memory_space>& permutation) {
   using ExecutionSpace = typename CrsMatrix::execution_space;
   using Scalar = typename Detail::MatrixTypes<CrsMatrix>::Scalar;
-  using Expect =
-      Detail::ExpectCompiled<Detail::LevelPermutations, Scalar, ExecutionSpace>;
-  static_assert(Expect::value, "");
+  Detail::expect_compiled<Detail::LevelPermutations, Scalar, ExecutionSpace>();
   Detail::NewCrsMatrix<CrsMatrix> made;
   Detail::make_permuted_matrix(
       exec, Detail::crs_arrays(A),

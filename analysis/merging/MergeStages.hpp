@@ -3,11 +3,11 @@
 #define STRATA_ANALYSIS_MERGING_MERGE_STAGES_HPP
 
 #include <analysis/level_sets/LevelOrder.hpp>
-#include <analysis/level_sets/UsedNumbers.hpp>
 #include <analysis/merging/EliminateRows.hpp>
 #include <analysis/merging/MergeGroups.hpp>
 #include <analysis/merging/MergedRows.hpp>
 #include <analysis/merging/ShareRecipes.hpp>
+#include <analysis/stages/StageKinds.hpp>
 #include <core/device/Warp.hpp>
 
 namespace Strata {

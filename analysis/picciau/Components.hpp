@@ -4,6 +4,9 @@
 
 #include <Kokkos_Core.hpp>
 #include <Strata_DependencyGraph.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -54,6 +57,36 @@ inline Components find_components(
     ++components.size[components.of[v]];
   }
   return components;
+}
+
+/// Packs items into bins of `capacity`, each in the first bin that has room,
+/// and returns every item's bin. No item may exceed the capacity.
+///
+/// No two bins end up at most half full, so 2 * sum / capacity + 1 bins are
+/// enough; a tree over them that knows the most room below each node finds the
+/// first fit in O(log bins).
+inline std::vector<int> pack_first_fit(const std::vector<int>& sizes,
+                                       int capacity) {
+  std::int64_t sum = 0;
+  for (int size : sizes) sum += size;
+  const auto most = std::min<std::int64_t>(std::int64_t(sizes.size()),
+                                           2 * sum / capacity + 1);
+  std::size_t leaves = 1;
+  while (std::int64_t(leaves) < most) leaves *= 2;
+  std::vector<int> room(2 * leaves, capacity);
+
+  std::vector<int> bin_of(sizes.size());
+  for (std::size_t item = 0; item < sizes.size(); ++item) {
+    std::size_t node = 1;
+    while (node < leaves) node = 2 * node + (room[2 * node] < sizes[item]);
+    bin_of[item] = int(node - leaves);
+    room[node] -= sizes[item];
+    while (node > 1) {
+      node /= 2;
+      room[node] = std::max(room[2 * node], room[2 * node + 1]);
+    }
+  }
+  return bin_of;
 }
 
 }  // namespace Detail

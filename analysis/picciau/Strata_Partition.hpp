@@ -11,9 +11,7 @@
 #include <Strata_Subgraphs.hpp>
 #include <algorithm>
 #include <analysis/picciau/Components.hpp>
-#include <analysis/picciau/FirstFit.hpp>
 #include <analysis/picciau/SplitComponent.hpp>
-#include <analysis/picciau/SplitOrder.hpp>
 #include <string>
 #include <utility>
 #include <vector>

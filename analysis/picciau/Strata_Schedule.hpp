@@ -6,7 +6,6 @@
 #include <Strata_DependencyGraph.hpp>
 #include <Strata_Subgraphs.hpp>
 #include <algorithm>
-#include <analysis/picciau/ForEachSubgraph.hpp>
 #include <analysis/picciau/SlotAssignment.hpp>
 #include <cstddef>
 #include <cstdint>

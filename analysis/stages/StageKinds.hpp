@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_STAGES_STAGE_KINDS_HPP
 
 #include <Kokkos_Macros.hpp>
+#include <core/device/Atomics.hpp>
 #include <cstdint>
 
 namespace Strata {
@@ -124,6 +125,22 @@ inline StageList<> stage_list() { return {}; }
 template <class First, class... Rest>
 StageList<First, Rest...> stage_list(const First& first, const Rest&... rest) {
   return {first, stage_list(rest...)};
+}
+
+// Numbers of which some are used are numbered anew without gaps: an array with
+// a place for each, all 0, is marked, and then its sums take the marks' places.
+
+/// Threads mark the same few places: stores to one wait for each other, loads
+/// do not.
+KOKKOS_INLINE_FUNCTION void mark_used(int* place) {
+  if (load_relaxed(place) == 0) store_relaxed(place, 1);
+}
+/// A step of the sum over the marks, see SumStage.
+KOKKOS_INLINE_FUNCTION void number_used(int* place, std::int64_t& sum,
+                                        bool final) {
+  const int own = *place;
+  if (final) *place = static_cast<int>(sum);
+  sum += own;
 }
 
 }  // namespace Detail

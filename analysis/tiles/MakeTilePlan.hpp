@@ -200,8 +200,8 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
   copy(plan.place_in_tile, place_in_tile);
   copy(plan.ancestors, ancestors);
   copy(plan.inner_map, inner_map);
-  Kokkos::parallel_for(
-      "Strata::Tiles::fill", RangeOf<ExecutionSpace>(exec, 0, n),
+  for_each_index(
+      "Strata::Tiles::fill", exec, n,
       FillTileRows<Memory>{
           plan, graph,
           to_device<int, Memory>("Strata::Tiles::vertex", order.vertex),

@@ -7,6 +7,7 @@
 
 #include <core/device/KokkosVersion.hpp>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 /// Whether kernels are started by CUDA's own calls where these do more than
@@ -60,6 +61,12 @@ namespace Detail {
 template <class ExecutionSpace>
 using RangeOf =
     Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+/// Calls functor(i) for each i < count. Enqueues on `exec`.
+template <class ExecutionSpace, class Functor>
+void for_each_index(const std::string& label, const ExecutionSpace& exec,
+                    std::int64_t count, const Functor& functor) {
+  Kokkos::parallel_for(label, RangeOf<ExecutionSpace>(exec, 0, count), functor);
+}
 
 /// Whether libstrata has what is compiled for a space.
 template <class ExecutionSpace>

@@ -51,8 +51,8 @@ struct HasImplementation : std::false_type {};
 
 /// That a member of a class can be linked.
 template <class Class, class Scalar, class ExecutionSpace>
-struct ExpectCompiled : std::true_type {
-  static constexpr bool has_implementation = HasImplementation<Class>::value;
+constexpr bool expect_compiled() {
+  constexpr bool has_implementation = HasImplementation<Class>::value;
   static_assert(
       !IsScalar<Scalar>::value || has_implementation ||
           library_has_scalar<Scalar>,
@@ -65,6 +65,33 @@ struct ExpectCompiled : std::true_type {
       "Strata: libstrata was built without this execution space: enable it in "
       "Kokkos and Strata_SPACES, or include the implementation of this class "
       "(NameImplementation.hpp beside its header)");
+  return true;
+}
+
+/// What members of a class ask of a caller's types: that one of the structs of
+/// Expectations.hpp says yes, and then that the class is compiled.
+template <class Class, class Scalar, class ExecutionSpace>
+struct Expects {
+  template <class Expect>
+  static constexpr bool that() {
+    if constexpr (Expect::value) {
+      return expect_compiled<Class, Scalar, ExecutionSpace>();
+    } else {
+      return false;
+    }
+  }
+  template <class Matrix>
+  static constexpr bool matrix =
+      that<ExpectMatrix<Scalar, ExecutionSpace, Matrix>>();
+  template <class RowMap, class Entries, class Values>
+  static constexpr bool matrix_views = that<
+      ExpectMatrixViews<Scalar, ExecutionSpace, RowMap, Entries, Values>>();
+  template <class Values>
+  static constexpr bool values =
+      that<ExpectValues<Scalar, ExecutionSpace, Values>>();
+  template <class B, class X, int most_rank = 2>
+  static constexpr bool vectors =
+      that<ExpectVectors<Scalar, ExecutionSpace, B, X, most_rank>>();
 };
 
 }  // namespace Detail

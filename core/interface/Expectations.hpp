@@ -137,28 +137,36 @@ struct ExpectProduct {
   static constexpr bool value = views && scalars && writable && accessible;
 };
 
-/// The values of a CRS matrix.
-template <class Scalar, class ExecutionSpace, class Values>
-struct ExpectValues {
+/// A view of a matrix's values.
+/// @tparam has_rank  whether its rank is one of those that are wanted
+template <class Scalar, class ExecutionSpace, class Values, bool has_rank>
+struct ExpectArray {
   using Of = ViewFacts<Values>;
   static constexpr bool known = ExpectScalar<Scalar>::value;
-  static constexpr bool is_view = Of::is_view && Of::rank == 1;
-  static constexpr bool view = known && is_view;
-  static_assert(!known || is_view,
-                "Strata: the values must be a Kokkos::View of rank 1");
+  static constexpr bool view = known && has_rank;
   static constexpr bool scalar = Of::template is_of<Scalar>;
   static_assert(!view || scalar,
                 "Strata: the values must have the scalar type that the solver "
                 "or matrix was made for");
-  static constexpr bool contiguous = Of::is_contiguous;
-  static_assert(!view || !scalar || contiguous,
-                "Strata: the values of a matrix must be contiguous: no "
-                "LayoutStride");
   static constexpr bool accessible = Of::template is_accessible<ExecutionSpace>;
-  static_assert(!view || !scalar || !contiguous || accessible,
+  static_assert(!view || !scalar || accessible,
                 "Strata: the matrix must be in memory that the execution space "
                 "can access: copy it there (Kokkos::deep_copy)");
-  static constexpr bool value = view && scalar && contiguous && accessible;
+  static constexpr bool value = view && scalar && accessible;
+};
+
+/// The values of a CRS matrix.
+template <class Scalar, class ExecutionSpace, class Values>
+struct ExpectValues : ExpectArray<Scalar, ExecutionSpace, Values,
+                                  ViewFacts<Values>::rank == 1> {
+  using Base = typename ExpectValues::ExpectArray;
+  static_assert(!Base::known || Base::Of::rank == 1,
+                "Strata: the values must be a Kokkos::View of rank 1");
+  static constexpr bool contiguous = Base::Of::is_contiguous;
+  static_assert(!Base::value || contiguous,
+                "Strata: the values of a matrix must be contiguous: no "
+                "LayoutStride");
+  static constexpr bool value = Base::value && contiguous;
 };
 
 /// The three views of a CRS matrix.
@@ -213,44 +221,22 @@ struct ExpectMatrix<Scalar, ExecutionSpace, Matrix, true>
                         typename Matrix::values_type> {};
 
 /// A band, or a batch of them.
-template <class Scalar, class ExecutionSpace, class Band>
-struct ExpectBand {
-  using Of = ViewFacts<Band>;
-  static constexpr bool known = ExpectScalar<Scalar>::value;
-  static constexpr bool is_view = Of::rank == 2 || Of::rank == 3;
-  static constexpr bool view = known && is_view;
+template <class Scalar, class ExecutionSpace, class Band,
+          bool is_band =
+              ViewFacts<Band>::rank == 2 || ViewFacts<Band>::rank == 3>
+struct ExpectBand : ExpectArray<Scalar, ExecutionSpace, Band, is_band> {
   static_assert(
-      !known || is_view,
+      !IsScalar<Scalar>::value || is_band,
       "Strata: the band must be a Kokkos::View of rank 2 (diagonals x "
       "columns), or of rank 3 for a batch");
-  static constexpr bool scalar = Of::template is_of<Scalar>;
-  static_assert(!view || scalar,
-                "Strata: the band must have the scalar type of the solver");
-  static constexpr bool accessible = Of::template is_accessible<ExecutionSpace>;
-  static_assert(!view || !scalar || accessible,
-                "Strata: the band must be in memory that the execution space "
-                "can access: copy it there (Kokkos::deep_copy)");
-  static constexpr bool value = view && scalar && accessible;
 };
 
 /// A dense matrix.
-template <class Scalar, class ExecutionSpace, class Matrix>
-struct ExpectDense {
-  using Of = ViewFacts<Matrix>;
-  static constexpr bool known = ExpectScalar<Scalar>::value;
-  static constexpr bool is_view = Of::rank == 2;
-  static constexpr bool view = known && is_view;
-  static_assert(!known || is_view,
+template <class Scalar, class ExecutionSpace, class Matrix,
+          bool is_dense = ViewFacts<Matrix>::rank == 2>
+struct ExpectDense : ExpectArray<Scalar, ExecutionSpace, Matrix, is_dense> {
+  static_assert(!IsScalar<Scalar>::value || is_dense,
                 "Strata: a dense matrix must be a Kokkos::View of rank 2");
-  static constexpr bool scalar = Of::template is_of<Scalar>;
-  static_assert(!view || scalar,
-                "Strata: a dense matrix must have the scalar type of the "
-                "elimination");
-  static constexpr bool accessible = Of::template is_accessible<ExecutionSpace>;
-  static_assert(!view || !scalar || accessible,
-                "Strata: a dense matrix must be in memory that the execution "
-                "space can access: copy it there (Kokkos::deep_copy)");
-  static constexpr bool value = view && scalar && accessible;
 };
 template <class Scalar, class ExecutionSpace, class Matrix>
 struct ExpectWritableDense : ExpectDense<Scalar, ExecutionSpace, Matrix> {

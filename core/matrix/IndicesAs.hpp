@@ -24,10 +24,8 @@ struct CopyIndices {
 template <class ExecutionSpace>
 void copy_indices(const ExecutionSpace& exec, const IndexArray& from,
                   const IndexOutput& to) {
-  Kokkos::parallel_for("Strata::copy_indices",
-                       RangeOf<ExecutionSpace>(
-                           exec, 0, static_cast<std::int64_t>(from.extent(0))),
-                       CopyIndices{from, to});
+  for_each_index("Strata::copy_indices", exec, from.extent(0),
+                 CopyIndices{from, to});
 }
 
 /// The array itself where it has the size of the type that is wanted, else a

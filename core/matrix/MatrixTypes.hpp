@@ -103,7 +103,7 @@ std::int64_t scan_row_lengths(const char* label, const ExecutionSpace& exec,
   using Range = RangeOf<ExecutionSpace>;
   std::int64_t total = 0;
   if (rows == 0)
-    Kokkos::parallel_for(label, Range(exec, 0, 1), EmptyRowMap{row_map});
+    for_each_index(label, exec, 1, EmptyRowMap{row_map});
   else
     Kokkos::parallel_scan(label, Range(exec, 0, rows),
                           RowMapScan<Length>{length, row_map}, total);

@@ -53,16 +53,16 @@ class NewCrsMatrix final
   }
   IndexOutput make_row_map(const std::string& label,
                            std::int64_t rows) override {
-    row_map_ = make_unfilled<typename Types::RowMap>(label, rows + 1);
+    make_unfilled(row_map_, label, rows + 1);
     return row_map_;
   }
   IndexOutput make_entries(const std::string& label,
                            std::int64_t entries) override {
-    entries_ = make_unfilled<typename Types::Entries>(label, entries);
+    make_unfilled(entries_, label, entries);
     return entries_;
   }
   Scalar* make_values(const std::string& label, std::int64_t entries) override {
-    values_ = make_unfilled<typename Types::Values>(label, entries);
+    make_unfilled(values_, label, entries);
     return values_.data();
   }
   /// The matrix, square, once it is filled in.

@@ -34,12 +34,9 @@ void gather_values(
     const Scalar* values,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
     bool conjugated) {
-  Kokkos::parallel_for(
-      "Strata::PackValues::gather",
-      RangeOf<ExecutionSpace>(exec, 0,
-                              static_cast<std::int64_t>(packed.extent(0))),
-      GatherValues<Scalar, typename ExecutionSpace::memory_space>{
-          value_index, values, packed, conjugated});
+  for_each_index("Strata::PackValues::gather", exec, packed.extent(0),
+                 GatherValues<Scalar, typename ExecutionSpace::memory_space>{
+                     value_index, values, packed, conjugated});
 }
 
 template <class Scalar, class MemorySpace>
@@ -75,10 +72,8 @@ void pack_diagonal(
     const Scalar* values,
     const Kokkos::View<Scalar*, typename ExecutionSpace::memory_space>& packed,
     bool conjugated, bool divide, const int* invalid_flag = nullptr) {
-  Kokkos::parallel_for(
-      "Strata::PackValues::diagonal",
-      RangeOf<ExecutionSpace>(exec, 0,
-                              static_cast<std::int64_t>(packed.extent(0))),
+  for_each_index(
+      "Strata::PackValues::diagonal", exec, packed.extent(0),
       PackDiagonal<Scalar, typename ExecutionSpace::memory_space>{
           value_index, values, packed, conjugated, divide, invalid_flag});
 }

@@ -68,9 +68,7 @@ ValueIndex<typename ExecutionSpace::memory_space> permute_pattern(
   Kokkos::View<int*, DeviceOf<ExecutionSpace>> columns(
       narrow ? static_cast<int*>(const_cast<void*>(entries.data())) : nullptr,
       narrow ? entries.extent(0) : 0);
-  if (!narrow)
-    columns =
-        make_unfilled<decltype(columns)>("Strata::Permuted::columns", stored);
+  if (!narrow) make_unfilled(columns, "Strata::Permuted::columns", stored);
   for_each_row("Strata::PermutePattern::rows", exec, rows, stored,
                PermuteRows<Memory>{A.row_map, A.entries, old_row, new_column,
                                    row_map, columns.data(), source});

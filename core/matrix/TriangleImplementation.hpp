@@ -97,11 +97,10 @@ NewTriangle<Scalar> triangle_of(const ExecutionSpace& exec,
   const IndexOutput entries =
       made.make_entries("Strata::Triangle::entries", stored);
   Scalar* const values = made.make_values("Strata::Triangle::values", stored);
-  Kokkos::parallel_for(
-      "Strata::Triangle::fill::rows", RangeOf<ExecutionSpace>(exec, 0, rows),
-      FillTriangle<Scalar>{triangle, A.values,
-                           missing == MissingDiagonal::dominant, row_map,
-                           entries, values});
+  for_each_index("Strata::Triangle::fill::rows", exec, rows,
+                 FillTriangle<Scalar>{triangle, A.values,
+                                      missing == MissingDiagonal::dominant,
+                                      row_map, entries, values});
   exec.fence();
   return {{row_map, entries, values, static_cast<std::size_t>(stored), rows},
           values};

@@ -29,9 +29,9 @@ struct ValueIndex {
   ValueIndex(const std::string& label, std::int64_t places,
              std::int64_t num_values) {
     if (is_narrow(num_values))
-      narrow = make_unfilled<decltype(narrow)>(label, places);
+      make_unfilled(narrow, label, places);
     else
-      wide = make_unfilled<decltype(wide)>(label, places);
+      make_unfilled(wide, label, places);
   }
   /// The same from a host vector.
   ValueIndex(const std::string& label, const std::vector<std::int64_t>& from,

@@ -45,6 +45,16 @@ View make_zeroed(const std::string& label, std::int64_t extent) {
   return make_view<View>(label, extent);
 }
 
+/// The same in place of a view that there is.
+template <class View>
+void make_unfilled(View& view, const std::string& label, std::int64_t extent) {
+  view = make_unfilled<View>(label, extent);
+}
+template <class View>
+void make_zeroed(View& view, const std::string& label, std::int64_t extent) {
+  view = make_zeroed<View>(label, extent);
+}
+
 }  // namespace Detail
 }  // namespace Strata
 

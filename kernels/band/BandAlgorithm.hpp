@@ -99,11 +99,11 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
         grows_(max_right_hand_sides == 0) {
     one_ = allocate(exec, "Strata::Band::vector", 4 * rows());
     reset(exec, one_);
-    factor_flag_ =
-        make_zeroed<State>("Strata::Band::factor_flag", factors_.num_tiles());
+    make_zeroed(factor_flag_, "Strata::Band::factor_flag",
+                factors_.num_tiles());
     for (auto* state :
          {&factor_state_, &one_state_, &several_state_, &many_state_})
-      *state = make_zeroed<State>("Strata::Band::state", TaskState::size);
+      make_zeroed(*state, "Strata::Band::state", TaskState::size);
     make_room(exec, max_right_hand_sides);
   }
 
@@ -111,12 +111,10 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
               const typename Base::Scale& scale,
               const typename Base::Fault& fault, Real small) override {
     const int width = below_ + 1 + above_;
-    Kokkos::parallel_for(
-        "Strata::Band::pack",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                factors_.blocks * width * A.batch * B * B),
-        PackTiles<Scalar, ExecutionSpace, B, Factors>{A, factors_, below_,
-                                                      above_});
+    for_each_index("Strata::Band::pack", exec,
+                   factors_.blocks * width * A.batch * B * B,
+                   PackTiles<Scalar, ExecutionSpace, B, Factors>{
+                       A, factors_, below_, above_});
     const Pivots pivots{scale, fault, small, size_, factors_};
     launch_tile_tasks<B == 64 ? 2 : 4>(
         exec, "Strata::Band::factor",
@@ -222,11 +220,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
     return make_unfilled<Vector>(exec, label, static_cast<std::size_t>(size));
   }
   static void reset(const ExecutionSpace& exec, const Vector& buffer) {
-    Kokkos::parallel_for(
-        "Strata::Band::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(buffer.extent(0))),
-        ResetNotReady<Scalar, Memory>{buffer});
+    for_each_index("Strata::Band::reset", exec, buffer.extent(0),
+                   ResetNotReady<Scalar, Memory>{buffer});
   }
 
   std::int64_t rows() const { return factors_.blocks * B * factors_.batch; }
@@ -269,9 +264,8 @@ class TileAlgorithm : public BandAlgorithm<Scalar, ExecutionSpace> {
       max_groups_ = 0;
       many_ = allocate(exec, "Strata::Band::right_hand_sides",
                        scalars_of_groups(groups));
-      solve_flag_ =
-          make_zeroed<State>("Strata::Band::solve_flag",
-                             2 * factors_.blocks * factors_.batch * groups);
+      make_zeroed(solve_flag_, "Strata::Band::solve_flag",
+                  2 * factors_.blocks * factors_.batch * groups);
       max_groups_ = groups;
     }
   }

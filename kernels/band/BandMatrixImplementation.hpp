@@ -87,10 +87,9 @@ BandExtent find_band_extent(const ExecutionSpace& exec,
 template <class Scalar, class ExecutionSpace>
 void fill_band(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                const BandExtent& extent, const StridedBlock& ab) {
-  Kokkos::parallel_for(
-      "Strata::band_matrix::fill", RangeOf<ExecutionSpace>(exec, 0, A.rows()),
-      FillBand<Scalar>{A, reinterpret_cast<Scalar*>(ab.first), ab.stride[0],
-                       ab.stride[1], extent.upper});
+  for_each_index("Strata::band_matrix::fill", exec, A.rows(),
+                 FillBand<Scalar>{A, reinterpret_cast<Scalar*>(ab.first),
+                                  ab.stride[0], ab.stride[1], extent.upper});
   exec.fence();
 }
 

@@ -286,10 +286,8 @@ class PivotedBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   void factor(const ExecutionSpace& exec, const BandRef<Scalar>& A,
               const typename Base::Scale&, const typename Base::Fault& fault,
               Real) override {
-    Kokkos::parallel_for(
-        "Strata::Band::pack",
-        RangeOf<ExecutionSpace>(exec, 0, storage_.per_system() * A.batch),
-        FillPivotedBand<Scalar>{A, storage_});
+    for_each_index("Strata::Band::pack", exec, storage_.per_system() * A.batch,
+                   FillPivotedBand<Scalar>{A, storage_});
     using Panel = FactorPanel<Scalar, ExecutionSpace>;
     using Apply = ApplyBandPanel<Scalar, ExecutionSpace>;
     const std::int64_t reach = A.lower + A.upper;

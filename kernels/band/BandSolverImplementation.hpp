@@ -38,10 +38,8 @@ class BandSolverState {
     report_.band_bytes = static_cast<std::size_t>(A.lower + A.upper + 1) *
                          A.size * A.batch * sizeof(Scalar);
     choose_band_method(exec, options_, A, report_);
-    scale_ =
-        make_zeroed<decltype(scale_)>("Strata::Band::scale", A.size * A.batch);
-    fault_ = make_zeroed<decltype(fault_)>("Strata::Band::fault",
-                                           BandFaults::size(A.batch));
+    make_zeroed(scale_, "Strata::Band::scale", A.size * A.batch);
+    make_zeroed(fault_, "Strata::Band::fault", BandFaults::size(A.batch));
     if (A.size > 0 && A.batch > 0) {
       if (options_.method == BandMethod::automatic &&
           report_.method == BandMethod::nested_dissection)

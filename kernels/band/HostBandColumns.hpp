@@ -3,7 +3,7 @@
 #define STRATA_KERNELS_BAND_HOST_BAND_COLUMNS_HPP
 
 #include <algorithm>
-#include <core/scalar/QuickModulus.hpp>
+#include <core/scalar/Modulus.hpp>
 #include <cstdint>
 #include <kernels/band/BandInput.hpp>
 #include <limits>

@@ -9,7 +9,6 @@
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/scalar/Modulus.hpp>
-#include <core/scalar/QuickModulus.hpp>
 #include <cstdint>
 #include <kernels/band/BandAlgorithm.hpp>
 #include <kernels/band/HostBandColumns.hpp>
@@ -30,7 +29,6 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   using Base = BandAlgorithm<Scalar, ExecutionSpace>;
   using Memory = typename Base::Memory;
   using Real = typename Base::Real;
-  using Range = RangeOf<ExecutionSpace>;
 
  public:
   /// Right-hand sides that are solved together, where b or x does not have
@@ -213,7 +211,7 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
     if (is_left_to_caller<ExecutionSpace>(elements))
       for (std::int64_t i = 0; i < count; ++i) body(i);
     else
-      Kokkos::parallel_for(label, Range(exec, 0, count), body);
+      for_each_index(label, exec, count, body);
   }
   template <class From>
   void copy(const BatchVectorRef<From>& from, const BatchVectorRef<Scalar>& to,

@@ -25,7 +25,7 @@ struct BandExtent {
   std::int64_t lower = 0, upper = 0;
 };
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct BandOfMatrix;
 
 // In kernels/band/BandMatrixImplementation.hpp.
@@ -54,9 +54,8 @@ auto band_matrix(const typename Matrix::execution_space& exec,
   using Scalar = typename Matrix::non_const_value_type;
   BandMatrix<Scalar, typename Matrix::memory_space> band;
   if constexpr (Detail::ExpectScalar<Scalar>::value) {
-    using Expect = Detail::ExpectCompiled<Detail::BandOfMatrix, Scalar,
-                                          typename Matrix::execution_space>;
-    static_assert(Expect::value, "");
+    Detail::expect_compiled<Detail::BandOfMatrix, Scalar,
+                            typename Matrix::execution_space>();
     const auto arrays = Detail::crs_arrays(A);
     const auto extent = Detail::find_band_extent(exec, arrays);
     band.kl = extent.lower;

@@ -61,8 +61,8 @@ class BandSolver {
   template <class Band>
   BandSolver(const ExecutionSpace& exec, const Band& ab, std::int64_t kl,
              std::int64_t ku, const BandOptions& options = {}) {
-    if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
-      expect_compiled();
+    if constexpr (Expect::template that<
+                      Detail::ExpectBand<Scalar, ExecutionSpace, Band>>()) {
       make(exec, Detail::strided_block(ab), kl, ku, options);
     }
   }
@@ -73,8 +73,8 @@ class BandSolver {
   ///   until an update succeeds
   template <class Band>
   void update_values(const ExecutionSpace& exec, const Band& ab) {
-    if constexpr (Detail::ExpectBand<Scalar, ExecutionSpace, Band>::value) {
-      expect_compiled();
+    if constexpr (Expect::template that<
+                      Detail::ExpectBand<Scalar, ExecutionSpace, Band>>()) {
       update(exec, Detail::strided_block(ab));
     }
   }
@@ -93,9 +93,7 @@ class BandSolver {
   /// one launch for each max_right_hand_sides, or 1024.
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
-    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
-                                        3>::value) {
-      expect_compiled();
+    if constexpr (Expect::template vectors<B, X, 3>) {
       solve_strided(exec, static_cast<int>(B::rank), Detail::strided_block(b),
                     Detail::strided_block(x));
     }
@@ -124,10 +122,7 @@ class BandSolver {
   const BandReport& report() const;
 
  private:
-  static void expect_compiled() {
-    using Expect = Detail::ExpectCompiled<BandSolver, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
+  using Expect = Detail::Expects<BandSolver, Scalar, ExecutionSpace>;
 
   // In BandSolverImplementation.hpp.
   using State = Detail::BandSolverState<Scalar, ExecutionSpace>;

@@ -5,7 +5,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_GaussJordanOptions.hpp>
 #include <cmath>
-#include <core/matrix/SharedElements.hpp>
+#include <core/matrix/VectorChecks.hpp>
 #include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/Elimination.hpp>
 #include <string>
@@ -72,20 +72,7 @@ inline void check_same_extents(const StridedBlock& A, const StridedBlock& X) {
 /// @throws SizeMismatchError, AliasError
 inline void check_right_hand_sides(const StridedBlock& A, const StridedBlock& b,
                                    const StridedBlock& x) {
-  const auto check = [&](const char* name, std::int64_t rows) {
-    if (rows != A.extent[0])
-      throw SizeMismatchError(name,
-                              "has " + std::to_string(rows) + " rows, A " +
-                                  std::to_string(A.extent[0]),
-                              "pass one value for every row of A");
-  };
-  check("b", b.extent[0]);
-  check("x", x.extent[0]);
-  if (b.extent[1] != x.extent[1])
-    throw SizeMismatchError("x",
-                            "has " + std::to_string(x.extent[1]) +
-                                " columns, b " + std::to_string(b.extent[1]),
-                            "give one solution for every right-hand side");
+  check_vector_sizes(A.extent[0], b, x);
   require_distinct_elements("x", x);
 }
 

@@ -10,7 +10,7 @@
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <kernels/dense/PanelByColumns.hpp>
-#include <kernels/dense/Pivots.hpp>
+#include <kernels/dense/PanelState.hpp>
 #include <kernels/dense/ResidentPanel.hpp>
 #include <kernels/dense/StripeKernels.hpp>
 
@@ -60,16 +60,12 @@ class Elimination {
     original_row_ = ints("Strata::Dense::original_row", max_rows);
     row_of_ = ints("Strata::Dense::row_of", max_rows);
     // Only the part with pivots is copied to the host.
-    info_ = make_zeroed<Kokkos::View<int*, Memory>>("Strata::Dense::info",
-                                                    PanelInfo::size(width));
+    make_zeroed(info_, "Strata::Dense::info", PanelInfo::size(width));
     moves_ = ints("Strata::Dense::moves",
                   2 * max_stripe_moves(stripe) + max_rows / stripe + 1);
-    tile_ = make_zeroed<Kokkos::View<Scalar*, Memory>>("Strata::Dense::tile",
-                                                       width * width);
-    status_ = make_zeroed<Kokkos::View<EliminationStatus*, Memory>>(
-        "Strata::Dense::status", 1);
-    state_ = make_zeroed<Kokkos::View<ColumnPanelState*, Memory>>(
-        "Strata::Dense::state", 1);
+    make_zeroed(tile_, "Strata::Dense::tile", width * width);
+    make_zeroed(status_, "Strata::Dense::status", 1);
+    make_zeroed(state_, "Strata::Dense::state", 1);
     max_teams_ = max_resident_teams<Panel>(
         exec, team_size, Panel::scratch_bytes(num_multiprocessors(exec)));
     const std::int64_t teams = std::min<std::int64_t>(

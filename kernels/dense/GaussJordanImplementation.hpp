@@ -285,9 +285,8 @@ class GaussJordanState {
       reserve(exec, spare_, ld * size.columns);
       upper = Ref{spare_.data(), ld};
       rest = upper.from(0, rank);
-      Kokkos::parallel_for(
-          "Strata::GaussJordan::gather",
-          RangeOf<ExecutionSpace>(exec, 0, rank * size.columns),
+      for_each_index(
+          "Strata::GaussJordan::gather", exec, rank * size.columns,
           GatherColumns<Scalar>{work_ref(), upper, columns.data(), rank});
       exec.fence();
     }

@@ -7,7 +7,6 @@
 #include <core/memory/AllocateView.hpp>
 #include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/PanelState.hpp>
-#include <kernels/dense/Pivots.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -93,7 +92,7 @@ class LapackElimination {
   static void reserve(View& buffer, const char* label, std::int64_t elements) {
     if (static_cast<std::int64_t>(buffer.extent(0)) >= elements) return;
     buffer = View();
-    buffer = make_unfilled<View>(label, elements);
+    make_unfilled(buffer, label, elements);
   }
 
   /// Elements from which on is_finite calls BLAS.

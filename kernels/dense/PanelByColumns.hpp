@@ -209,9 +209,8 @@ void eliminate_by_columns(
         FindPivot<Scalar>{task, state.data(), column}, best);
     Kokkos::parallel_for("Strata::Dense::TakePivot", One(exec, 0, 1),
                          TakePivot<Scalar>{task, state.data(), column});
-    Kokkos::parallel_for(
-        "Strata::Dense::EliminateColumn", Rows(exec, 0, blocks),
-        EliminateColumn<Scalar>{task, state.data(), column, block});
+    for_each_index("Strata::Dense::EliminateColumn", exec, blocks,
+                   EliminateColumn<Scalar>{task, state.data(), column, block});
   }
   Kokkos::parallel_for("Strata::Dense::ListPanelMoves", One(exec, 0, 1),
                        ListPanelMoves<Scalar>{task, state.data()});

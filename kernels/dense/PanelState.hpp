@@ -4,7 +4,9 @@
 
 #include <Kokkos_Core.hpp>
 #include <core/matrix/MatrixTypes.hpp>
+#include <cstdint>
 #include <kernels/dense/DenseRef.hpp>
+#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -61,6 +63,19 @@ struct PanelTask {
   /// place (i, q), q < i; width x width.
   DenseRef<Scalar> tile;
   EliminationStatus* status;
+};
+
+/// Pivots of an elimination: pivot q is in row q and column columns[q].
+struct Pivots {
+  std::vector<std::int64_t> columns;
+  /// As in EliminationStatus.
+  int lacking = EliminationStatus::none, overflow = EliminationStatus::none;
+
+  /// Whether pivot q is in column q, for all q.
+  bool leading() const {
+    return columns.empty() ||
+           columns.back() == static_cast<std::int64_t>(columns.size()) - 1;
+  }
 };
 
 }  // namespace Detail

@@ -39,7 +39,7 @@ class GaussJordan {
   /// @throws OptionError
   explicit GaussJordan(const GaussJordanOptions& options = {})
       : options_(options) {
-    expect_compiled();
+    Detail::expect_compiled<GaussJordan, Scalar, ExecutionSpace>();
     check_options();
   }
 
@@ -107,11 +107,6 @@ class GaussJordan {
   std::size_t workspace_bytes() const;
 
  private:
-  static void expect_compiled() {
-    using Expect = Detail::ExpectCompiled<GaussJordan, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
-
   // In GaussJordanImplementation.hpp.
   using State = Detail::GaussJordanState<Scalar, ExecutionSpace>;
   void check_options() const;

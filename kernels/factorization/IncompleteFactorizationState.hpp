@@ -64,14 +64,11 @@ class IncompleteFactorizationState {
   /// @param order      of rows: what a report says of that
   /// @param reordered  what is factorised in place of A; or null
   /// @param pattern    of L + U, without values; null: that of `fill_level`
-  /// @param graph_of_l never passed: a local of the initialisers, in which
-  ///                   factors_ leaves the graph of L for solves_
   IncompleteFactorizationState(const ExecutionSpace& exec, const Matrix& A,
                                Factorization kind, const Options& options,
                                const Report& order,
                                const std::shared_ptr<Reordered>& reordered,
-                               const Matrix* pattern = nullptr,
-                               GraphWithLevels<ExecutionSpace> graph_of_l = {})
+                               const Matrix* pattern = nullptr)
       : kind_(kind),
         options_(options),
         has_given_pattern_(pattern != nullptr),
@@ -87,10 +84,9 @@ class IncompleteFactorizationState {
         lower_(filled_.pattern(factorised_), false, &index_memory_),
         upper_(filled_.pattern(factorised_), false, &index_memory_),
         factors_(exec, filled_.with_fill(exec, factorised_), lower_, upper_,
-                 replacement(), &graph_of_l),
+                 replacement(), &graph_of_l_),
         report_(order) {
-    using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
+    expect_compiled<IncompleteFactorsTag, Scalar, ExecutionSpace>();
     report_.rows = A.rows();
     report_.lower_entries =
         static_cast<std::int64_t>(lower_.arrays().num_values);
@@ -101,15 +97,15 @@ class IncompleteFactorizationState {
                 report_.upper_entries - report_.rows});
     if (options_.enqueue_updates) prepare_enqueue(exec, A);
     if (!is_gpu<ExecutionSpace> || enqueued_)
-      new_values_ = make_unfilled<Values>(
-          "Strata::IncompleteFactorization::new_values", num_values());
+      make_unfilled(new_values_, "Strata::IncompleteFactorization::new_values",
+                    num_values());
     const NewFactors made = new_factors();
     const FactorizationFindings found = compute(exec, factorised_, made);
     factorised_ = {};  // A's arrays may go
     solves_ =
         Solves(exec, made.L, made.U, solve_options(options_),
                reordered ? reordered->maps() : Maps(),
-               enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l);
+               enqueued_ ? enqueued_->status().data() : nullptr, &graph_of_l_);
     fingerprint_ = pattern_fingerprint(exec, A.row_map, A.entries);
     report_all(A, found);
   }
@@ -151,16 +147,16 @@ class IncompleteFactorizationState {
     solves_.distrust_values();
     const NewFactors made = new_factors();
     FactorizationFaults* const faults = enqueued.begin(exec);
-    const RangeOf<ExecutionSpace> rows(exec, 0, report_.rows);
     A = reordered_ ? reordered_->enqueue(exec, A.values)
                    : enqueued.with_values(A.values);
     if (!takes_zeros())
-      check_into("Strata::IncompleteFactorization::check::input", rows,
-                 FindZeroDiagonal<Scalar>{A}, &faults->zero_diagonal);
+      check_into("Strata::IncompleteFactorization::check::input", exec,
+                 report_.rows, FindZeroDiagonal<Scalar>{A},
+                 &faults->zero_diagonal);
     if (reads_upper(kind_)) {
       if (is_finite(hermitian_.tolerance()))
-        check_into("Strata::require_hermitian", rows, hermitian_.check(A),
-                   &faults->not_hermitian);
+        check_into("Strata::require_hermitian", exec, report_.rows,
+                   hermitian_.check(A), &faults->not_hermitian);
       A = hermitian_.mirrored(exec, A);
     }
     A = filled_.with_fill(exec, A);
@@ -169,7 +165,7 @@ class IncompleteFactorizationState {
     const std::int64_t* const of_elimination =
         factors_.enqueue(exec, A, made.lower, made.upper);
     if (is_cholesky())
-      check_into("Strata::require_positive_pivots", rows,
+      check_into("Strata::require_positive_pivots", exec, report_.rows,
                  FindBadPivot<Scalar>{made.U, pivot_tolerance<Scalar>},
                  &faults->not_positive);
     enqueued.decide(exec, of_elimination);
@@ -202,7 +198,6 @@ class IncompleteFactorizationState {
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   using Values = Kokkos::View<Scalar*, Memory>;
   using Factor = NewFactor<Scalar, ExecutionSpace>;
   using Maps = FactorMaps<Scalar, ExecutionSpace>;
@@ -392,9 +387,8 @@ class IncompleteFactorizationState {
                  FactorizationFindings& found) const {
     Values shifted_values;  // outlives A, which points to it
     if (found.shift > 0) {
-      shifted_values =
-          make_unfilled<Values>("Strata::IncompleteFactorization::A",
-                                static_cast<std::int64_t>(A.num_values));
+      make_unfilled(shifted_values, "Strata::IncompleteFactorization::A",
+                    static_cast<std::int64_t>(A.num_values));
       A = shifted(exec, A, found.shift, shifted_values);
     }
     try {
@@ -416,8 +410,8 @@ class IncompleteFactorizationState {
   /// A with a shift of its diagonal, and with its values in `to`.
   static Matrix shifted(const ExecutionSpace& exec, Matrix A, double shift,
                         const Values& to) {
-    Kokkos::parallel_for(
-        "Strata::IncompleteFactorization::shift", Range(exec, 0, A.rows()),
+    for_each_index(
+        "Strata::IncompleteFactorization::shift", exec, A.rows(),
         ShiftDiagonal<Scalar>{A, diagonal_factor<Scalar>(shift), to.data()});
     A.values = to.data();
     return A;
@@ -446,6 +440,7 @@ class IncompleteFactorizationState {
   Factor lower_, upper_;                    // patterns
   /// Of factors that are being computed; empty where a pool lends them.
   Values new_values_;
+  GraphWithLevels<ExecutionSpace> graph_of_l_;  // from factors_ to solves_
   IncompleteFactors<Scalar, ExecutionSpace> factors_;
   Solves solves_;
   std::unique_ptr<Enqueued> enqueued_;  // null: not asked for

@@ -62,10 +62,8 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
         new_l, new_u, *lower.pool);
     if (rows == 0) return;
     if (how.threshold > 0) {
-      least_pivots = make_unfilled<decltype(least_pivots)>(
-          "Strata::IncompleteLu::least_pivots", rows);
-      small_pivots = make_unfilled<decltype(small_pivots)>(
-          "Strata::IncompleteLu::small_pivots", 2);
+      make_unfilled(least_pivots, "Strata::IncompleteLu::least_pivots", rows);
+      make_unfilled(small_pivots, "Strata::IncompleteLu::small_pivots", 2);
     }
     if constexpr (is_gpu<ExecutionSpace>) {
       using Recipe = EliminationRecipe<ExecutionSpace>;
@@ -81,7 +79,7 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
       fault = recipe->fault();
       if (graph_of_l) *graph_of_l = lower;
     } else {
-      fault = make_unfilled<decltype(fault)>("Strata::IncompleteLu::fault", 1);
+      make_unfilled(fault, "Strata::IncompleteLu::fault", 1);
     }
     exec.fence();
   }
@@ -97,12 +95,10 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
     if (replacement.threshold > 0) {
       pivots = {least_pivots.data(), replacement.positive, small_pivots.data(),
                 replacement.real};
-      Kokkos::parallel_for(
-          "Strata::IncompleteLu::least_pivots",
-          RangeOf<ExecutionSpace>(exec, 0, A.rows()),
-          FindLeastPivots<Scalar>{
-              A, static_cast<RealOf<Scalar>>(replacement.threshold),
-              least_pivots.data(), small_pivots.data()});
+      for_each_index("Strata::IncompleteLu::least_pivots", exec, A.rows(),
+                     FindLeastPivots<Scalar>{
+                         A, static_cast<RealOf<Scalar>>(replacement.threshold),
+                         least_pivots.data(), small_pivots.data()});
     }
     if constexpr (is_gpu<ExecutionSpace>) {
       recipe->eliminate(exec, A, new_l, new_u, in, pivots);

@@ -4,7 +4,7 @@
 
 #include <Strata_IncompletePattern.hpp>
 #include <algorithm>
-#include <core/device/MemoryBytes.hpp>
+#include <core/device/DeviceInfo.hpp>
 #include <core/matrix/RowPolicy.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/MemoryErrors.hpp>
@@ -60,8 +60,8 @@ class FillRounds {
       rounds_.push_back(round);
       Kokkos::View<int*, Memory> failed;
       if (!round.shape.holds_all())
-        failed = make_unfilled<decltype(failed)>(
-            "Strata::IncompletePattern::failed", round.num_rows);
+        make_unfilled(failed, "Strata::IncompletePattern::failed",
+                      round.num_rows);
       run("Strata::IncompletePattern::count", rounds_.size() == 1, round,
           CountFill<ExecutionSpace>{row_map_, entries_, length.data(),
                                     failed.data(), state_.data(), most,
@@ -118,8 +118,8 @@ class FillRounds {
       teams = std::min(
           teams, std::max<std::int64_t>(
                      1, most_table_bytes / static_cast<std::int64_t>(bytes)));
-      tables = make_unfilled<decltype(tables)>(
-          "Strata::IncompletePattern::tables", teams * round.shape.words());
+      make_unfilled(tables, "Strata::IncompletePattern::tables",
+                    teams * round.shape.words());
       rows.tables = tables.data();
     }
     last_.drawn = last_.failed = 0;

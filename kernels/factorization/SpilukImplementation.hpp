@@ -55,8 +55,7 @@ struct SpilukFactors {
         lower(filled.pattern(A)),
         upper(filled.pattern(A)),
         factors(exec, filled.pattern(A), lower, upper) {
-    using Expect = ExpectCompiled<IncompleteFactorsTag, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
+    expect_compiled<IncompleteFactorsTag, Scalar, ExecutionSpace>();
   }
   SpilukFactors(const SpilukFactors&) = delete;
   SpilukFactors& operator=(const SpilukFactors&) = delete;

@@ -72,7 +72,6 @@ class FactorSolver {
                const Transformation& transformation,
                const FactorSolverOptions& options = {}) {
     if constexpr (expect_factors<Lower, Upper>()) {
-      expect_compiled();
       analyse(exec, Detail::crs_arrays(L), Detail::crs_arrays(U),
               transformation, options);
     }
@@ -94,7 +93,6 @@ class FactorSolver {
   void update_values(const ExecutionSpace& exec, const Lower& L,
                      const Upper& U) {
     if constexpr (expect_factors<Lower, Upper>()) {
-      expect_compiled();
       update(exec, Detail::crs_arrays(L), Detail::crs_arrays(U), nullptr);
     }
   }
@@ -103,7 +101,6 @@ class FactorSolver {
   void update_values(const ExecutionSpace& exec, const Lower& L, const Upper& U,
                      const Transformation& transformation) {
     if constexpr (expect_factors<Lower, Upper>()) {
-      expect_compiled();
       update(exec, Detail::crs_arrays(L), Detail::crs_arrays(U),
              &transformation);
     }
@@ -125,8 +122,7 @@ class FactorSolver {
   template <class B, class X>
   void apply(const ExecutionSpace& exec, const B& b, const X& x,
              Op op = Op::none) const {
-    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X>::value) {
-      expect_compiled();
+    if constexpr (Expect::template vectors<B, X>) {
       solve_strided(exec, Detail::strided_block(b), Detail::strided_block(x),
                     op);
     }
@@ -153,14 +149,10 @@ class FactorSolver {
   friend struct Detail::Internals;
   using State = Detail::FactorSolverState<Scalar, ExecutionSpace>;
 
-  static void expect_compiled() {
-    using Expect = Detail::ExpectCompiled<FactorSolver, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
+  using Expect = Detail::Expects<FactorSolver, Scalar, ExecutionSpace>;
   template <class Lower, class Upper>
   static constexpr bool expect_factors() {
-    return Detail::ExpectMatrix<Scalar, ExecutionSpace, Lower>::value &&
-           Detail::ExpectMatrix<Scalar, ExecutionSpace, Upper>::value;
+    return Expect::template matrix<Lower> && Expect::template matrix<Upper>;
   }
 
   // In FactorSolverImplementation.hpp.

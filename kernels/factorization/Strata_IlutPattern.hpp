@@ -23,7 +23,7 @@ struct IlutOptions {
 
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct IlutPatternTag;
 
 /// In kernels/factorization/IlutPatternImplementation.hpp.
@@ -63,9 +63,8 @@ OwningCrsMatrix<CrsMatrix> ilut_pattern(
   if constexpr (!Detail::ExpectScalar<Scalar>::value) {
     return {};
   } else {
-    using Expect = Detail::ExpectCompiled<Detail::IlutPatternTag, Scalar,
-                                          typename CrsMatrix::execution_space>;
-    static_assert(Expect::value, "");
+    Detail::expect_compiled<Detail::IlutPatternTag, Scalar,
+                            typename CrsMatrix::execution_space>();
     Detail::NewCrsMatrix<CrsMatrix> made;
     Detail::IlutPattern<Scalar, typename CrsMatrix::execution_space>::make(
         exec, Detail::crs_arrays(A), options, made);

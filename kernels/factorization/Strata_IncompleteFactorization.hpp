@@ -122,8 +122,7 @@ class IncompleteFactorization {
                           Factorization kind,
                           const Transformation& transformation,
                           const IncompleteFactorizationOptions& options = {}) {
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix>) {
       analyse(exec, Detail::crs_arrays(A), kind, transformation, options);
     }
   }
@@ -167,12 +166,11 @@ class IncompleteFactorization {
                           Factorization kind, const Pattern& pattern,
                           const Transformation& transformation,
                           const IncompleteFactorizationOptions& options = {}) {
-    using Expect = Detail::ExpectMatrixViews<
-        Scalar, ExecutionSpace, std::decay_t<decltype(pattern.row_map)>,
-        std::decay_t<decltype(pattern.entries)>, typename Matrix::values_type>;
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value &&
-                  Expect::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix> &&
+                  Expect::template matrix_views<
+                      std::decay_t<decltype(pattern.row_map)>,
+                      std::decay_t<decltype(pattern.entries)>,
+                      typename Matrix::values_type>) {
       Detail::CrsArrays<Scalar> given;
       given.row_map = pattern.row_map;
       given.entries = pattern.entries;
@@ -201,8 +199,7 @@ class IncompleteFactorization {
   /// then.
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix>) {
       update(exec, Detail::crs_arrays(A));
     }
   }
@@ -230,8 +227,7 @@ class IncompleteFactorization {
   template <class Matrix,
             std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
   void enqueue_update_values(const ExecutionSpace& exec, const Matrix& A) {
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix>) {
       enqueue_update(exec, Detail::crs_arrays(A), true);
     }
   }
@@ -240,8 +236,7 @@ class IncompleteFactorization {
   template <class Values,
             std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void enqueue_update_values(const ExecutionSpace& exec, const Values& values) {
-    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template values<Values>) {
       Detail::CrsArrays<Scalar> A;
       A.values = values.data();
       A.num_values = values.extent(0);
@@ -273,8 +268,7 @@ class IncompleteFactorization {
   template <class B, class X>
   void apply(const ExecutionSpace& exec, const B& b, const X& x,
              Op op = Op::none) const {
-    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X>::value) {
-      expect_compiled();
+    if constexpr (Expect::template vectors<B, X>) {
       solve_strided(exec, Detail::strided_block(b), Detail::strided_block(x),
                     op);
     }
@@ -326,20 +320,15 @@ class IncompleteFactorization {
   using State = Detail::IncompleteFactorizationState<Scalar, ExecutionSpace>;
   using Coloured = Detail::ColouredFactors<Scalar, ExecutionSpace>;
 
-  static void expect_compiled() {
-    using Expect =
-        Detail::ExpectCompiled<IncompleteFactorization, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
+  using Expect =
+      Detail::Expects<IncompleteFactorization, Scalar, ExecutionSpace>;
 
   template <class Matrix>
   Matrix factor(const ExecutionSpace& exec, Uplo uplo) const {
     static_assert(Detail::owns_its_memory<Matrix>,
                   "Strata: a factor is a KokkosSparse::CrsMatrix with memory "
                   "of its own: no const types and no memory traits");
-    using Expect = Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>;
-    static_assert(Expect::value, "");
-    expect_compiled();
+    static_assert(Expect::template matrix<Matrix>);
     Detail::NewCrsMatrix<Matrix> made;
     copy_factor(exec, uplo, made);
     return made.matrix(uplo == Uplo::lower

@@ -6,7 +6,7 @@
 #include <core/interface/Compiled.hpp>
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
-#include <kernels/factorization/numeric/PivotReplacement.hpp>
+#include <cstdint>
 #include <memory>
 
 namespace Strata {
@@ -21,7 +21,21 @@ struct IncompleteLu {
 
 namespace Detail {
 
-/// For ExpectCompiled.
+/// Which pivots an elimination replaces: see
+/// IncompleteFactorizationOptions::small_pivot_threshold.
+struct PivotReplacement {
+  double threshold = 0;      // 0: none
+  bool positive = false;     // pivots have to be real and positive
+  bool real = false;         // what replaces a pivot has to be real
+  bool takes_zeros = false;  // on the diagonal of A, with any threshold
+};
+/// What came of it.
+struct ReplacedPivots {
+  std::int64_t count = 0;
+  double largest_change = 0;
+};
+
+/// For expect_compiled.
 struct IncompleteFactorsTag;
 
 template <class ExecutionSpace>
@@ -130,9 +144,8 @@ IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
   if constexpr (!Detail::ExpectScalar<Scalar>::value) {
     return {};
   } else {
-    using Expect = Detail::ExpectCompiled<Detail::IncompleteFactorsTag, Scalar,
-                                          typename CrsMatrix::execution_space>;
-    static_assert(Expect::value, "");
+    Detail::expect_compiled<Detail::IncompleteFactorsTag, Scalar,
+                            typename CrsMatrix::execution_space>();
     Detail::NewCrsMatrix<CrsMatrix> L, U;
     const auto arrays = Detail::crs_arrays(A);
     Detail::IncompleteFactors<Scalar, typename CrsMatrix::execution_space>(

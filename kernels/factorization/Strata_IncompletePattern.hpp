@@ -11,7 +11,7 @@
 namespace Strata {
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct PatternOfFactors;
 
 /// The pattern phase of ILU(k) for matrices of any index types. See
@@ -68,9 +68,8 @@ OwningCrsMatrix<CrsMatrix> incomplete_pattern(
   if constexpr (!Detail::ExpectScalar<Scalar>::value) {
     return {};
   } else {
-    using Expect = Detail::ExpectCompiled<Detail::PatternOfFactors, Scalar,
-                                          typename CrsMatrix::execution_space>;
-    static_assert(Expect::value, "");
+    Detail::expect_compiled<Detail::PatternOfFactors, Scalar,
+                            typename CrsMatrix::execution_space>();
     Detail::NewCrsMatrix<CrsMatrix> made;
     Detail::IncompletePattern<Scalar, typename CrsMatrix::execution_space>::
         make(exec, Detail::crs_arrays(A), level, made);

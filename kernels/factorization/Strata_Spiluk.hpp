@@ -5,7 +5,6 @@
 #include <Strata_SptrsvHandle.hpp>
 #include <core/interface/Compiled.hpp>
 #include <core/interface/HandleExpectations.hpp>
-#include <core/interface/StreamChecks.hpp>
 #include <core/matrix/SharedElements.hpp>
 #include <limits>
 #include <string>
@@ -31,9 +30,9 @@ typename KernelHandle::SPILUKHandleType& spiluk_handle(KernelHandle* handle) {
 
 template <class KernelHandle>
 constexpr bool spiluk_is_compiled =
-    ExpectCompiled<typename KernelHandle::SPILUKHandleType,
-                   typename KernelHandle::nnz_scalar_t,
-                   typename KernelHandle::HandleExecSpace>::value;
+    expect_compiled<typename KernelHandle::SPILUKHandleType,
+                    typename KernelHandle::nnz_scalar_t,
+                    typename KernelHandle::HandleExecSpace>();
 
 /// Whether views are those of a pattern that suits a handle.
 template <class ExecutionSpace, class KernelHandle, class RowMap, class Entries>

@@ -4,7 +4,6 @@
 
 #include <core/interface/Enumerators.hpp>
 #include <functional>
-#include <kernels/krylov/solve/KrylovChecks.hpp>
 #include <vector>
 
 namespace Strata {

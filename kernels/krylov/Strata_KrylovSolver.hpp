@@ -56,7 +56,8 @@ class KrylovSolver {
   KrylovSolver(const ExecutionSpace& exec, std::int64_t rows,
                const Options& options = {})
       : options_(options) {
-    expect_compiled();
+    Detail::expect_compiled<Method<Scalar, ExecutionSpace>, Scalar,
+                            ExecutionSpace>();
     make(exec, rows);
   }
 
@@ -82,11 +83,9 @@ class KrylovSolver {
   template <class Operator, class Preconditioner, class B, class X>
   Result solve(const ExecutionSpace& exec, const Operator& A,
                const Preconditioner& M, const B& b, const X& x) {
-    if constexpr (!Detail::ExpectVectors<Scalar, ExecutionSpace, B, X,
-                                         1>::value) {
+    if constexpr (!Expect::template vectors<B, X, 1>) {
       return Result();
     } else {
-      expect_compiled();
       const std::int64_t of = rows();
       Detail::check_krylov_operator("A", A, of);
       Detail::check_krylov_operator("M", M, of);
@@ -106,11 +105,8 @@ class KrylovSolver {
       typename Detail::KrylovTypes<Method>::template State<Scalar,
                                                            ExecutionSpace>;
 
-  static void expect_compiled() {
-    using Expect = Detail::ExpectCompiled<Method<Scalar, ExecutionSpace>,
-                                          Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
+  using Expect =
+      Detail::Expects<Method<Scalar, ExecutionSpace>, Scalar, ExecutionSpace>;
 
   // In KrylovSolverImplementation.hpp.
   void make(const ExecutionSpace& exec, std::int64_t rows);

@@ -40,9 +40,7 @@ class JacobiPreconditioner {
   template <class Matrix>
   void update_values(const ExecutionSpace& exec, const Matrix& A) {
     if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      using Expect =
-          Detail::ExpectCompiled<JacobiPreconditioner, Scalar, ExecutionSpace>;
-      static_assert(Expect::value, "");
+      Detail::expect_compiled<JacobiPreconditioner, Scalar, ExecutionSpace>();
       take_diagonal(exec, Detail::crs_arrays(A));
     }
   }

@@ -77,8 +77,8 @@ std::int64_t make_uniform(const ExecutionSpace& exec, Storage& A,
   A.uniform_steps = static_cast<int>(most);
   A.uniform_diagonals = diagonals != 0;
   const int steps = A.uniform_steps;
-  Kokkos::parallel_for(
-      "Strata::SellMatrix::uniform", Range(exec, 0, chunks),
+  for_each_index(
+      "Strata::SellMatrix::uniform", exec, chunks,
       KOKKOS_LAMBDA(std::int64_t c) { chunk(c).steps = steps; });
   return diagonals;
 }
@@ -135,10 +135,10 @@ SellLongRows<typename ExecutionSpace::memory_space> find_long_rows(
       },
       found.entries);
   found.row = list;
-  found.first_piece = make_unfilled<decltype(found.first_piece)>(
-      "Strata::SellMatrix::first_piece", found.count);
-  found.first_slots = make_unfilled<decltype(found.first_slots)>(
-      "Strata::SellMatrix::first_slots", found.count);
+  make_unfilled(found.first_piece, "Strata::SellMatrix::first_piece",
+                found.count);
+  make_unfilled(found.first_slots, "Strata::SellMatrix::first_slots",
+                found.count);
   Kokkos::parallel_scan(
       "Strata::SellMatrix::place", Range(exec, 0, found.count),
       PlaceLongRows<Memory, false>{length, list, found.first_piece,
@@ -168,8 +168,7 @@ std::int64_t make_chunks(
   A.log_lanes = shape.log_lanes;
   const std::int64_t chunks =
       (pattern.rows + shape.chunk_rows - 1) / shape.chunk_rows;
-  A.chunk =
-      make_unfilled<decltype(A.chunk)>("Strata::SellMatrix::chunk", chunks);
+  make_unfilled(A.chunk, "Strata::SellMatrix::chunk", chunks);
   for_each_chunk(
       "Strata::SellMatrix::diagonals", exec, chunks,
       CountDiagonals<ExecutionSpace>{
@@ -212,24 +211,19 @@ void cut_long_rows(
     const SellLongRows<typename ExecutionSpace::memory_space>& rows,
     const SellShape& shape, const SellEnds& end, Storage& A) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
-  A.piece = make_unfilled<decltype(A.piece)>("Strata::SellMatrix::piece",
-                                             rows.pieces);
-  Kokkos::parallel_for(
-      "Strata::SellMatrix::cut", Range(exec, 0, rows.count),
+  make_unfilled(A.piece, "Strata::SellMatrix::piece", rows.pieces);
+  for_each_index(
+      "Strata::SellMatrix::cut", exec, rows.count,
       CutLongRows<Memory>{length, rows.row, rows.first_piece, rows.first_slots,
                           A.piece, end.slots, end.columns, shape.piece_entries,
                           lane_width<ExecutionSpace>});
-  A.piece_sum = make_unfilled<decltype(A.piece_sum)>(
-      "Strata::SellMatrix::piece_sum", rows.pieces * sell_max_block);
-  A.pieces_done = make_zeroed<decltype(A.pieces_done)>(
-      "Strata::SellMatrix::pieces_done", rows.count);
+  make_unfilled(A.piece_sum, "Strata::SellMatrix::piece_sum",
+                rows.pieces * sell_max_block);
+  make_zeroed(A.pieces_done, "Strata::SellMatrix::pieces_done", rows.count);
   const bool was_empty = A.order.extent(0) == 0;
-  if (was_empty)
-    A.order =
-        make_unfilled<decltype(A.order)>("Strata::SellMatrix::order", A.rows);
-  Kokkos::parallel_for(
-      "Strata::SellMatrix::drop_long_rows", Range(exec, 0, A.rows),
+  if (was_empty) make_unfilled(A.order, "Strata::SellMatrix::order", A.rows);
+  for_each_index(
+      "Strata::SellMatrix::drop_long_rows", exec, A.rows,
       DropLongRows<Memory>{length, A.order, shape.long_row, was_empty});
 }
 
@@ -241,7 +235,6 @@ SellParts<Scalar, ExecutionSpace> build_sell(
     const Kokkos::View<int*, typename ExecutionSpace::memory_space>& length,
     bool ascending, const SellOptions& options, SellReport& report) {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   const std::int64_t rows = report.rows;
   SellParts<Scalar, ExecutionSpace> made;
   SellStorage<Scalar, Memory>& A = made.storage;
@@ -271,10 +264,9 @@ SellParts<Scalar, ExecutionSpace> build_sell(
   report.chunks = A.num_chunks();
 
   report.slots = end.slots + long_rows.slots;
-  A.value = make_unfilled<decltype(A.value)>("Strata::SellMatrix::value",
-                                             report.slots);
-  A.column = make_unfilled<decltype(A.column)>("Strata::SellMatrix::column",
-                                               end.columns + long_rows.slots);
+  make_unfilled(A.value, "Strata::SellMatrix::value", report.slots);
+  make_unfilled(A.column, "Strata::SellMatrix::column",
+                end.columns + long_rows.slots);
   for_each_chunk("Strata::SellMatrix::columns", exec, A.num_chunks(),
                  FillSellColumns<ExecutionSpace>{pattern, A.chunk, A.column});
   A.order = order.row;
@@ -284,8 +276,8 @@ SellParts<Scalar, ExecutionSpace> build_sell(
 
   made.row_begin =
       ValueIndex<Memory>("Strata::SellMatrix::row_begin", rows, report.entries);
-  Kokkos::parallel_for("Strata::SellMatrix::row_begin", Range(exec, 0, rows),
-                       CopyRowBegin<Memory>{row_map, made.row_begin});
+  for_each_index("Strata::SellMatrix::row_begin", exec, rows,
+                 CopyRowBegin<Memory>{row_map, made.row_begin});
   made.fill_pieces(exec, length, entries, values);
   made.set_chunk_values(exec, values);
   exec.fence();

@@ -191,11 +191,9 @@ SellOrder<typename ExecutionSpace::memory_space> find_sell_order(
                             "Strata::SellMatrix::key");
       order.row = make(order.row, "Strata::SellMatrix::order");
       const int step_bits = bits_for(static_cast<std::uint64_t>(most_steps));
-      Kokkos::parallel_for(
-          "Strata::SellMatrix::sort_keys",
-          RangeOf<ExecutionSpace>(exec, 0, rows),
-          SellSortKeys<Memory>{length, key, order.row, shape, order.sigma,
-                               most_steps, step_bits});
+      for_each_index("Strata::SellMatrix::sort_keys", exec, rows,
+                     SellSortKeys<Memory>{length, key, order.row, shape,
+                                          order.sigma, most_steps, step_bits});
       sort_by_key(exec, key, order.row,
                   step_bits + bits_for(static_cast<std::uint64_t>(
                                   (rows - 1) / order.sigma)));

@@ -61,8 +61,7 @@ class SellMatrix {
   template <class Matrix>
   SellMatrix(const ExecutionSpace& exec, const Matrix& A,
              const SellOptions& options = {}) {
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix>) {
       build(exec, Detail::crs_arrays(A), options);
     }
   }
@@ -73,9 +72,7 @@ class SellMatrix {
   SellMatrix(const ExecutionSpace& exec, const RowMap& row_map,
              const Entries& entries, const Values& values,
              std::int64_t num_columns, const SellOptions& options = {}) {
-    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
-                                            Entries, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix_views<RowMap, Entries, Values>) {
       build(exec, Detail::crs_arrays(row_map, entries, values, num_columns),
             options);
     }
@@ -92,8 +89,8 @@ class SellMatrix {
   template <class X, class Y>
   void apply(const ExecutionSpace& exec, Scalar alpha, const X& x, Scalar beta,
              const Y& y) const {
-    if constexpr (Detail::ExpectProduct<Scalar, ExecutionSpace, X, Y>::value) {
-      expect_compiled();
+    if constexpr (Expect::template that<
+                      Detail::ExpectProduct<Scalar, ExecutionSpace, X, Y>>()) {
       multiply(exec, alpha, Detail::strided_block(x), beta,
                Detail::strided_block(y));
     }
@@ -120,9 +117,7 @@ class SellMatrix {
   template <class RowMap, class Entries, class Values>
   void update_values(const ExecutionSpace& exec, const RowMap& row_map,
                      const Entries& entries, const Values& values) {
-    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
-                                            Entries, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix_views<RowMap, Entries, Values>) {
       update(exec, Detail::crs_arrays(row_map, entries, values));
     }
   }
@@ -131,8 +126,7 @@ class SellMatrix {
   template <class Values,
             std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
-    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template values<Values>) {
       update(exec, values.data(), values.extent(0));
     }
   }
@@ -146,10 +140,7 @@ class SellMatrix {
  private:
   friend struct Detail::Internals;
 
-  static void expect_compiled() {
-    using Expect = Detail::ExpectCompiled<SellMatrix, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
+  using Expect = Detail::Expects<SellMatrix, Scalar, ExecutionSpace>;
 
   // In SellMatrixImplementation.hpp.
   void require_made() const;

@@ -70,8 +70,8 @@ void permute_vectors(
   const std::int64_t column_stride =
       scatters ? source.column_stride : target.column_stride;
   with_memory_errors("a permutation of vectors", [&] {
-    Kokkos::parallel_for(
-        label, RangeOf<ExecutionSpace>(exec, 0, rows * columns),
+    for_each_index(
+        label, exec, rows * columns,
         PermuteVectors<Scalar, typename ExecutionSpace::memory_space>{
             old_row, source, target, rows, columns, scatters,
             columns > 1 && column_stride < row_stride});

@@ -10,7 +10,7 @@
 namespace Strata {
 namespace Detail {
 
-/// For ExpectCompiled.
+/// For expect_compiled.
 struct PermutedVectors;
 
 /// In kernels/triangular/PermuteRowsImplementation.hpp.
@@ -26,8 +26,7 @@ void permute_views(const char* label, const ExecutionSpace& exec,
                    const Permutation<MemorySpace>& permutation,
                    const From& from, const To& to, bool scatters) {
   using Scalar = typename From::non_const_value_type;
-  using Expect = ExpectCompiled<PermutedVectors, Scalar, ExecutionSpace>;
-  static_assert(Expect::value, "");
+  expect_compiled<PermutedVectors, Scalar, ExecutionSpace>();
   permute_vectors<Scalar>(label, exec,
                           permutation_for<ExecutionSpace>(permutation).old_row,
                           strided_block(from), strided_block(to), scatters);

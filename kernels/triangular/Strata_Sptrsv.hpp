@@ -4,7 +4,6 @@
 
 #include <Strata_SptrsvHandle.hpp>
 #include <core/interface/HandleExpectations.hpp>
-#include <core/interface/StreamChecks.hpp>
 #include <string>
 #include <vector>
 

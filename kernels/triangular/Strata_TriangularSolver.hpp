@@ -67,8 +67,7 @@ class TriangularSolver {
   template <class Matrix>
   TriangularSolver(const ExecutionSpace& exec, const Matrix& A, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix>) {
       analyse(exec, Detail::crs_arrays(A), uplo, diag, options);
     }
   }
@@ -79,9 +78,7 @@ class TriangularSolver {
   TriangularSolver(const ExecutionSpace& exec, const RowMap& row_map,
                    const Entries& entries, const Values& values, Uplo uplo,
                    Diag diag, const TriangularOptions& options = {}) {
-    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
-                                            Entries, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix_views<RowMap, Entries, Values>) {
       analyse(exec, Detail::crs_arrays(row_map, entries, values), uplo, diag,
               options);
     }
@@ -110,8 +107,7 @@ class TriangularSolver {
   ///   begun to write
   template <class B, class X>
   void solve(const ExecutionSpace& exec, const B& b, const X& x) const {
-    if constexpr (Detail::ExpectVectors<Scalar, ExecutionSpace, B, X>::value) {
-      expect_compiled();
+    if constexpr (Expect::template vectors<B, X>) {
       solve_strided(exec, Detail::strided_block(b), Detail::strided_block(x));
     }
   }
@@ -156,9 +152,7 @@ class TriangularSolver {
   template <class RowMap, class Entries, class Values>
   void update_values(const ExecutionSpace& exec, const RowMap& row_map,
                      const Entries& entries, const Values& values) {
-    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
-                                            Entries, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix_views<RowMap, Entries, Values>) {
       update(exec, Detail::crs_arrays(row_map, entries, values));
     }
   }
@@ -167,8 +161,7 @@ class TriangularSolver {
   template <class Values,
             std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void update_values(const ExecutionSpace& exec, const Values& values) {
-    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template values<Values>) {
       update(exec, values.data(), values.extent(0));
     }
   }
@@ -193,8 +186,7 @@ class TriangularSolver {
   template <class Values,
             std::enable_if_t<!Detail::IsCrsMatrix<Values>::value, int> = 0>
   void enqueue_update_values(const ExecutionSpace& exec, const Values& values) {
-    if constexpr (Detail::ExpectValues<Scalar, ExecutionSpace, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template values<Values>) {
       enqueue_update(exec, values.data(), values.extent(0), nullptr);
     }
   }
@@ -203,8 +195,7 @@ class TriangularSolver {
   template <class Matrix,
             std::enable_if_t<Detail::IsCrsMatrix<Matrix>::value, int> = 0>
   void enqueue_update_values(const ExecutionSpace& exec, const Matrix& A) {
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix>) {
       enqueue_update(exec, Detail::crs_arrays(A));
     }
   }
@@ -233,8 +224,7 @@ class TriangularSolver {
   /// recorded again.
   template <class Matrix>
   void update_pattern(const ExecutionSpace& exec, const Matrix& A) {
-    if constexpr (Detail::ExpectMatrix<Scalar, ExecutionSpace, Matrix>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix<Matrix>) {
       change_pattern(exec, Detail::crs_arrays(A));
     }
   }
@@ -242,9 +232,7 @@ class TriangularSolver {
   template <class RowMap, class Entries, class Values>
   void update_pattern(const ExecutionSpace& exec, const RowMap& row_map,
                       const Entries& entries, const Values& values) {
-    if constexpr (Detail::ExpectMatrixViews<Scalar, ExecutionSpace, RowMap,
-                                            Entries, Values>::value) {
-      expect_compiled();
+    if constexpr (Expect::template matrix_views<RowMap, Entries, Values>) {
       change_pattern(exec, Detail::crs_arrays(row_map, entries, values));
     }
   }
@@ -256,11 +244,7 @@ class TriangularSolver {
  private:
   friend struct Detail::Internals;
 
-  static void expect_compiled() {
-    using Expect =
-        Detail::ExpectCompiled<TriangularSolver, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
-  }
+  using Expect = Detail::Expects<TriangularSolver, Scalar, ExecutionSpace>;
 
   // In TriangularSolverImplementation.hpp. A factorisation passes `known`, the
   // graph and levels of this triangle, and `outside`, the status of its own

@@ -32,9 +32,8 @@ class UpdateFindings {
   template <class ExecutionSpace>
   void begin_look(const ExecutionSpace& exec) {
     if (!is_clear_)
-      Kokkos::parallel_for("Strata::UpdateFindings::clear",
-                           RangeOf<ExecutionSpace>(exec, 0, 1),
-                           ClearFindings{place_});
+      for_each_index("Strata::UpdateFindings::clear", exec, 1,
+                     ClearFindings{place_});
     is_clear_ = false;
   }
   /// To be called if a look was broken off, so that graphs that were recorded

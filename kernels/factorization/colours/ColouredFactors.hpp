@@ -6,7 +6,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <core/device/Backend.hpp>
-#include <core/matrix/LongestRow.hpp>
+#include <core/matrix/IndexArray.hpp>
 #include <core/matrix/PatternCheck.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <kernels/factorization/FactorizationOptionChecks.hpp>
@@ -20,6 +20,30 @@
 
 namespace Strata {
 namespace Detail {
+
+/// For longest_row: a reduction with Kokkos::Max.
+struct LongestRow {
+  IndexArray row_map;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
+                                         std::int64_t& most) const {
+    const std::int64_t length = row_map(row + 1) - row_map(row);
+    if (length > most) most = length;
+  }
+};
+
+/// The entries of the longest row; 0 where there is no row. Waits for `exec`.
+template <class ExecutionSpace>
+std::int64_t longest_row(const ExecutionSpace& exec,
+                         const IndexArray& row_map) {
+  const auto offsets = static_cast<std::int64_t>(row_map.extent(0));
+  if (offsets < 2) return 0;
+  std::int64_t longest = 0;
+  Kokkos::parallel_reduce(
+      "Strata::longest_row", RangeOf<ExecutionSpace>(exec, 0, offsets - 1),
+      LongestRow{row_map}, Kokkos::Max<std::int64_t>(longest));
+  exec.fence();
+  return longest;
+}
 
 /// What copies of an IncompleteFactorization in the coloured order share.
 template <class Scalar, class ExecutionSpace>

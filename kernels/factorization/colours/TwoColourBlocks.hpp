@@ -34,7 +34,6 @@ template <class Scalar, class ExecutionSpace>
 class TwoColourBlocks {
   using Memory = typename ExecutionSpace::memory_space;
   using Sell = SellMatrix<Scalar, ExecutionSpace>;
-  using Range = RangeOf<ExecutionSpace>;
 
  public:
   /// Cost: both blocks as SellMatrix. Waits for `exec`.
@@ -51,8 +50,8 @@ class TwoColourBlocks {
         scalars("Strata::TwoColourBlocks::diagonal", first_rows_ + rows_);
     inverse_diagonal_ =
         scalars("Strata::TwoColourBlocks::inverse_diagonal", first_rows_);
-    inverse_pivot_ = make_unfilled<decltype(inverse_pivot_)>(
-        "Strata::TwoColourBlocks::inverse_pivot", rows_);
+    make_unfilled(inverse_pivot_, "Strata::TwoColourBlocks::inverse_pivot",
+                  rows_);
     second_ = scalars("Strata::TwoColourBlocks::second", rows_);
     if (first_rows_ == 0) return;
     take_diagonals(exec, factor);
@@ -168,8 +167,8 @@ class TwoColourBlocks {
     run_sell("Strata::TwoColourBlocks::complete", exec, upper(),
              CompleteFirstColour<Scalar>{
                  {reduced_x}, b, x, first, inverse_diagonal_.data()});
-    Kokkos::parallel_for(
-        "Strata::TwoColourBlocks::complete", Range(exec, 0, rows_),
+    for_each_index(
+        "Strata::TwoColourBlocks::complete", exec, rows_,
         CompleteSecondColour<Scalar>{reduced_x, first + first_rows_, x});
   }
 
@@ -177,12 +176,11 @@ class TwoColourBlocks {
   template <class CrsMatrix>
   void take_diagonals(const ExecutionSpace& exec,
                       const TwoColourFactor<CrsMatrix>& factor) {
-    Kokkos::parallel_for(
-        "Strata::TwoColourBlocks::diagonals",
-        Range(exec, 0, first_rows_ + rows_),
-        TakeReducedDiagonals<CrsMatrix>{
-            factor.A, factor.rows(), colouring_.permutation.old_row, diagonal_,
-            inverse_diagonal_, inverse_pivot_});
+    for_each_index("Strata::TwoColourBlocks::diagonals", exec,
+                   first_rows_ + rows_,
+                   TakeReducedDiagonals<CrsMatrix>{
+                       factor.A, factor.rows(), colouring_.permutation.old_row,
+                       diagonal_, inverse_diagonal_, inverse_pivot_});
   }
 
   /// F (upper) or G.
@@ -212,14 +210,10 @@ class TwoColourBlocks {
                                       {},
                                       {}};
     // No thread writes the map of a colour without rows.
-    take.row_map = make_zeroed<typename Types::RowMap>(
-        "Strata::TwoColourBlocks::row_map", count + 1);
-    take.entries = make_unfilled<typename Types::Entries>(
-        "Strata::TwoColourBlocks::entries", stored);
-    take.values = make_unfilled<typename Types::Values>(
-        "Strata::TwoColourBlocks::values", stored);
-    Kokkos::parallel_for("Strata::TwoColourBlocks::take", Range(exec, 0, count),
-                         take);
+    make_zeroed(take.row_map, "Strata::TwoColourBlocks::row_map", count + 1);
+    make_unfilled(take.entries, "Strata::TwoColourBlocks::entries", stored);
+    make_unfilled(take.values, "Strata::TwoColourBlocks::values", stored);
+    for_each_index("Strata::TwoColourBlocks::take", exec, count, take);
     exec.fence();
     return Matrix("block", static_cast<int>(count), static_cast<int>(columns),
                   stored, take.values, take.row_map, take.entries);

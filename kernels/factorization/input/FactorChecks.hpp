@@ -168,10 +168,10 @@ struct CheckInto {
     if (found != no_fault) Kokkos::atomic_fetch_min(first, found);
   }
 };
-template <class Range, class Check>
-void check_into(const char* label, const Range& rows, const Check& check,
-                std::int64_t* first) {
-  Kokkos::parallel_for(label, rows, CheckInto<Check>{check, first});
+template <class ExecutionSpace, class Check>
+void check_into(const char* label, const ExecutionSpace& exec,
+                std::int64_t rows, const Check& check, std::int64_t* first) {
+  for_each_index(label, exec, rows, CheckInto<Check>{check, first});
 }
 
 /// Runs the stages up to `last`, and raises what they find. Waits for `exec`.

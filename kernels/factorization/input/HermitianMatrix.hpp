@@ -253,18 +253,16 @@ class HermitianMatrix {
   void hold(const Matrix& A) {
     const std::size_t count = pattern(A).num_values;
     if (values_.extent(0) < count)
-      values_ = make_unfilled<decltype(values_)>(
-          "Strata::HermitianMatrix::values", static_cast<std::int64_t>(count));
+      make_unfilled(values_, "Strata::HermitianMatrix::values", count);
   }
   /// The same whether the triangles agree or not, after hold(). Enqueues on
   /// `exec`.
   Matrix mirrored(const ExecutionSpace& exec, const Matrix& A) const {
     Matrix made = pattern(A);
     made.values = values_.data();
-    Kokkos::parallel_for("Strata::HermitianMatrix::mirror",
-                         Range(exec, 0, A.rows()),
-                         MirrorValues<Scalar>{A, made.row_map, made.entries,
-                                              values_.data(), conjugates_});
+    for_each_index("Strata::HermitianMatrix::mirror", exec, A.rows(),
+                   MirrorValues<Scalar>{A, made.row_map, made.entries,
+                                        values_.data(), conjugates_});
     return made;
   }
 
@@ -286,7 +284,6 @@ class HermitianMatrix {
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   using Counts = Kokkos::View<int*, Memory>;
 
   void make_pattern(const ExecutionSpace& exec, const Matrix& A) {
@@ -294,19 +291,18 @@ class HermitianMatrix {
     require_row_numbers(rows);
     Counts counts =
         make_zeroed<Counts>("Strata::HermitianMatrix::counts", rows);
-    Kokkos::parallel_for("Strata::HermitianMatrix::count", Range(exec, 0, rows),
-                         CountMirrored<Scalar>{A, counts.data()});
+    for_each_index("Strata::HermitianMatrix::count", exec, rows,
+                   CountMirrored<Scalar>{A, counts.data()});
     const auto row_map = make_unfilled<decltype(row_map_)>(
         "Strata::HermitianMatrix::row_map", rows + 1);
     const std::int64_t stored =
         scan_row_lengths("Strata::HermitianMatrix::scan", exec, rows,
                          StoredLength{counts.data()}, row_map);
-    entries_ = make_unfilled<decltype(entries_)>(
-        "Strata::HermitianMatrix::entries", stored);
+    make_unfilled(entries_, "Strata::HermitianMatrix::entries", stored);
     Kokkos::deep_copy(exec, counts, 0);
-    Kokkos::parallel_for("Strata::HermitianMatrix::store", Range(exec, 0, rows),
-                         StoreMirrored<Scalar>{A, row_map.data(), counts.data(),
-                                               entries_.data()});
+    for_each_index("Strata::HermitianMatrix::store", exec, rows,
+                   StoreMirrored<Scalar>{A, row_map.data(), counts.data(),
+                                         entries_.data()});
     sort_crs_entries(exec, row_map, entries_);
     row_map_ = row_map;
   }

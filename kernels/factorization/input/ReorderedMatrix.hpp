@@ -62,8 +62,8 @@ class ReorderedMatrix {
     require_row_numbers(A.rows());
     find_transformation(A, options, how);
     if (options.scaling == FactorScaling::equilibration) {
-      exponents_ = make_unfilled<Ints>("Strata::ReorderedMatrix::exponents",
-                                       2 * A.rows());
+      make_unfilled(exponents_, "Strata::ReorderedMatrix::exponents",
+                    2 * A.rows());
       const auto ones = make_unfilled<Kokkos::View<Scalar*, Memory>>(
           "Strata::ReorderedMatrix::ones", A.rows());
       Kokkos::deep_copy(exec, ones, Scalar(1));
@@ -72,12 +72,11 @@ class ReorderedMatrix {
     maps_ = Maps(exec, A.rows(), how);
     if (symmetric_)
       require_symmetric(exec, A.rows(), kind != Factorization::incomplete_ldlt);
-    old_ = make_unfilled<Ints>("Strata::ReorderedMatrix::old", 2 * A.rows());
+    make_unfilled(old_, "Strata::ReorderedMatrix::old", 2 * A.rows());
     int* const old_column = old_.data() + A.rows();
-    Kokkos::parallel_for("Strata::ReorderedMatrix::invert",
-                         Range(exec, 0, A.rows()),
-                         InvertPlaces<Scalar>{maps_.rows(), maps_.columns(),
-                                              old_.data(), old_column});
+    for_each_index("Strata::ReorderedMatrix::invert", exec, A.rows(),
+                   InvertPlaces<Scalar>{maps_.rows(), maps_.columns(),
+                                        old_.data(), old_column});
     const int* const place = maps_.columns().place;
     // Without an order, columns are their own inverse.
     source_ = permute_pattern(exec, A, old_.data(), place ? place : old_column,
@@ -111,9 +110,8 @@ class ReorderedMatrix {
                                               values,
                                               pattern_.new_values()};
     if (exponents_.extent(0) > 0) {
-      Kokkos::parallel_for("Strata::ReorderedMatrix::reset",
-                           Range(exec, 0, rows),
-                           ResetExponents<Scalar>{exponents()});
+      for_each_index("Strata::ReorderedMatrix::reset", exec, rows,
+                     ResetExponents<Scalar>{exponents()});
       for (const bool of_columns : {false, true})
         if (!(of_columns && symmetric_))
           for_each_row("Strata::ReorderedMatrix::equilibrate", exec, rows,
@@ -127,8 +125,8 @@ class ReorderedMatrix {
   /// Puts new scalings to use if `status` (null: it does) says that factors
   /// are, and makes a row at fault one of A.
   void finish(const ExecutionSpace& exec, UpdateStatus* status) const {
-    Kokkos::parallel_for(
-        "Strata::ReorderedMatrix::finish", Range(exec, 0, matrix().rows()),
+    for_each_index(
+        "Strata::ReorderedMatrix::finish", exec, matrix().rows(),
         FinishScaling<Scalar>{exponents(), status, old_.data(),
                               maps_.row_scales(), maps_.column_scales()});
   }
@@ -156,7 +154,6 @@ class ReorderedMatrix {
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   using Ints = Kokkos::View<int*, Memory>;
 
   /// Of rows and of columns, which are the same in a symmetric scaling.

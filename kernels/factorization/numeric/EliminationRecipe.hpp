@@ -132,8 +132,8 @@ class EliminationRecipe {
     const EliminationArrays<Scalar> arrays{
         A,        L.arrays.row_map, U.arrays.row_map, U.arrays.entries,
         L.values, U.values};
-    Kokkos::parallel_for(
-        "Strata::IncompleteLu::reset", Range(exec, 0, num_values()),
+    for_each_index(
+        "Strata::IncompleteLu::reset", exec, num_values(),
         ResetElimination<Scalar>{work, drawn_.data(), fault_.data()});
     const bool any_long = long_rows_.any();
     const auto entries = static_cast<int>(shape_.most_of_row / 32);
@@ -211,9 +211,9 @@ class EliminationRecipe {
                           std::int64_t n) {
     std::uint64_t* key = pool.template take<std::uint64_t>(n);
     int* row = pool.template take<int>(n);
-    Kokkos::parallel_for(label, Range(exec, 0, n),
-                         RecipeKeys{pattern, level_of, values_of_piece_, shape_,
-                                    level_bits(), key, row});
+    for_each_index(label, exec, n,
+                   RecipeKeys{pattern, level_of, values_of_piece_, shape_,
+                              level_bits(), key, row});
     sort_by_key_within(exec, key, row, n,
                        RecipeKeys::kind_bits + level_bits() +
                            bits_for(static_cast<int>(most_pieces() - 1)),
@@ -276,8 +276,8 @@ class EliminationRecipe {
                EachStage<FillRecipe::Pieces>{pieces});
     if (long_rows_.any())
       long_rows_.make_tasks(exec, starts.task_of, tasks_.data());
-    Kokkos::parallel_for(
-        label, Range(exec, 0, tasks),
+    for_each_index(
+        label, exec, tasks,
         FillRecipePieces{starts.key, starts.work, tasks_.data(), pieces_.data(),
                          static_cast<int>(tasks),
                          RecipeKeys::kind_bits + level_bits(), of_piece});

@@ -119,7 +119,6 @@ struct KeepGoodFactors {
 template <class Scalar, class ExecutionSpace>
 class EnqueuedFactors {
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
   using Values = Kokkos::View<Scalar*, Memory>;
   using Matrix = CrsArrays<Scalar>;
 
@@ -147,8 +146,8 @@ class EnqueuedFactors {
   }
   /// Room for A's values with a shift.
   void make_shifted(std::size_t entries) {
-    shifted_ = make_unfilled<Values>("Strata::EnqueuedFactors::values",
-                                     static_cast<std::int64_t>(entries));
+    make_unfilled(shifted_, "Strata::EnqueuedFactors::values",
+                  static_cast<std::int64_t>(entries));
   }
   const Values& shifted() const { return shifted_; }
 
@@ -176,10 +175,10 @@ class EnqueuedFactors {
   void keep(const ExecutionSpace& exec, const Scalar* values, Scalar* good,
             std::int64_t entries,
             const Kokkos::Array<const UpdateStatus*, 4>& of_solver) const {
-    Kokkos::parallel_for("Strata::EnqueuedFactors::keep",
-                         Range(exec, 0, std::max<std::int64_t>(entries, 1)),
-                         KeepGoodFactors<Scalar>{status_.data(), of_solver,
-                                                 values, good, entries});
+    for_each_index("Strata::EnqueuedFactors::keep", exec,
+                   std::max<std::int64_t>(entries, 1),
+                   KeepGoodFactors<Scalar>{status_.data(), of_solver, values,
+                                           good, entries});
   }
 
   StatusView status() const { return status_; }
@@ -192,8 +191,8 @@ class EnqueuedFactors {
 
  private:
   void reset(const ExecutionSpace& exec, UpdateStatus* status) const {
-    Kokkos::parallel_for("Strata::EnqueuedFactors::reset", Range(exec, 0, 1),
-                         ResetFactorization{faults_.data(), status});
+    for_each_index("Strata::EnqueuedFactors::reset", exec, 1,
+                   ResetFactorization{faults_.data(), status});
   }
 
   std::optional<NewFactor<Scalar, ExecutionSpace>> pattern_;

@@ -307,8 +307,8 @@ class LongRowTerms {
     num_words_ = sum<OfLongRow::words>(exec, pool, first_word_);
     num_parts_ = sum<OfLongRow::parts>(exec, pool, first_part_);
     exec.fence();
-    Kokkos::parallel_for(label, Range(exec, 0, num_rows_),
-                         TakeLongRowWords{place_, first_word_, words});
+    for_each_index(label, exec, num_rows_,
+                   TakeLongRowWords{place_, first_word_, words});
     return num_words_ < std::int64_t{1} << 32;
   }
 
@@ -344,10 +344,10 @@ class LongRowTerms {
     sort_by_key_within(exec, word, number, num_terms, bits,
                        pool.template take<char>(static_cast<std::int64_t>(
                            sort_by_key_bytes(exec, num_terms))));
-    terms_ = make_unfilled<decltype(terms_)>(label, num_terms);
-    term_start_ = make_unfilled<decltype(term_start_)>(label, num_words_);
-    Kokkos::parallel_for(label, Range(exec, 0, num_terms),
-                         TakeTerms{number, unsorted, terms_.data()});
+    make_unfilled(terms_, label, num_terms);
+    make_unfilled(term_start_, label, num_words_);
+    for_each_index(label, exec, num_terms,
+                   TakeTerms{number, unsorted, terms_.data()});
     run<256>(exec,
              FillTermStarts{first_pair_, first_word_, num_rows_, num_values,
                             word, num_terms, term_start_.data()});
@@ -369,8 +369,8 @@ class LongRowTerms {
     if (listed())
       run<256>(exec, tasks_of<true>(task_of, tasks));
     else
-      Kokkos::parallel_for(label, Range(exec, 0, num_rows_),
-                           TasksOfWholeRows{place_, task_of, tasks});
+      for_each_index(label, exec, num_rows_,
+                     TasksOfWholeRows{place_, task_of, tasks});
   }
 
   LongRowTasks tasks() const {

@@ -100,7 +100,6 @@ class FactorMaps {
  private:
   using Places = Kokkos::View<int*, Memory>;
   using Scales = Kokkos::View<Scalar*, Memory>;
-  using Range = RangeOf<ExecutionSpace>;
 
   static void require_size(const char* name, std::size_t size,
                            std::int64_t rows) {
@@ -121,9 +120,8 @@ class FactorMaps {
     const auto first =
         make_unfilled<Places>("Strata::FactorSolver::first_place", rows);
     Kokkos::deep_copy(exec, first, std::numeric_limits<int>::max());
-    Kokkos::parallel_for(
-        "Strata::FactorSolver::take_permutation", Range(exec, 0, rows),
-        TakePermutation<Memory>{given.array, rows, made, first});
+    for_each_index("Strata::FactorSolver::take_permutation", exec, rows,
+                   TakePermutation<Memory>{given.array, rows, made, first});
     const std::int64_t bad =
         find_first("Strata::FactorSolver::check_permutation", exec, 0, rows,
                    FindBadPlace<Memory>{rows, made, first});

@@ -230,11 +230,9 @@ class FactorSolves {
     }
     single_workspace_ = {rows_, columns, 2};
     const int most = single_workspace_.columns();
-    part_ = make_unfilled<decltype(part_)>(
-        "Strata::FactorSolves::largest",
-        std::int64_t{VectorTiles::most_of_column} * most);
-    exponent_ = make_unfilled<decltype(exponent_)>(
-        "Strata::FactorSolves::exponent", most);
+    make_unfilled(part_, "Strata::FactorSolves::largest",
+                  std::int64_t{VectorTiles::most_of_column} * most);
+    make_unfilled(exponent_, "Strata::FactorSolves::exponent", most);
   }
   /// Vectors between the triangles, and what goes with them.
   std::size_t workspace_bytes() const {
@@ -287,11 +285,8 @@ class FactorSolves {
                     const Matrix& U, const Work& work) {
     if (!is_single()) return work(&FactorSolves::triangles_, L, U);
     const auto single = [&](const Matrix& factor, const SingleValues& values) {
-      Kokkos::parallel_for(
-          "Strata::SingleFactors::round",
-          RangeOf<ExecutionSpace>(exec, 0,
-                                  static_cast<std::int64_t>(factor.num_values)),
-          RoundValues<Scalar, Single>{factor.values, values.data()});
+      for_each_index("Strata::SingleFactors::round", exec, factor.num_values,
+                     RoundValues<Scalar, Single>{factor.values, values.data()});
       return CrsArrays<Single>{factor.row_map, factor.entries, values.data(),
                                factor.num_values, factor.columns};
     };

@@ -30,8 +30,7 @@ class FactorTriangles {
                   const FactorSolverOptions& options, bool enqueue_updates,
                   GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr)
       : count_(options.transpose ? 4 : 2) {
-    using Expect = ExpectCompiled<Solver, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
+    expect_compiled<Solver, Scalar, ExecutionSpace>();
     TriangularOptions how = triangular_options(options, enqueue_updates);
     each(L, U, [&](int i, const Matrix& factor) {
       const bool is_lower = i % 2 == 0;

@@ -37,8 +37,8 @@ class FactorWorkspace {
     columns_ = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(columns),
                               std::max<std::size_t>(1, most_bytes / one)));
-    vectors_ = make_unfilled<decltype(vectors_)>(
-        "Strata::FactorSolves::workspace", rows * columns_ * blocks);
+    make_unfilled(vectors_, "Strata::FactorSolves::workspace",
+                  rows * columns_ * blocks);
   }
   int columns() const { return columns_; }
   std::size_t bytes() const { return vectors_.extent(0) * sizeof(Scalar); }

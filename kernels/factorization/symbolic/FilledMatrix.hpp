@@ -47,8 +47,7 @@ class FilledMatrix {
   /// @throws what incomplete_pattern() and `limit` throw. Waits for `exec`.
   FilledMatrix(const ExecutionSpace& exec, const Matrix& A, int level,
                const FillLimit& limit, const Matrix* given = nullptr) {
-    using Expect = ExpectCompiled<PatternOfFactors, Scalar, ExecutionSpace>;
-    static_assert(Expect::value, "");
+    expect_compiled<PatternOfFactors, Scalar, ExecutionSpace>();
     if ((level == 0 && !given) || A.rows() == 0) return;
     filled_.emplace(A, true);
     if (given)
@@ -67,11 +66,10 @@ class FilledMatrix {
     }
     place_ = {"Strata::IncompleteFactorization::place", entries,
               static_cast<std::int64_t>(filled.num_values)};
-    Kokkos::parallel_for(
-        "Strata::IncompleteFactorization::find_entries",
-        Range(exec, 0, A.rows()),
-        FindEntries<Memory>{A.row_map, A.entries, filled.row_map,
-                            filled.entries, place_});
+    for_each_index("Strata::IncompleteFactorization::find_entries", exec,
+                   A.rows(),
+                   FindEntries<Memory>{A.row_map, A.entries, filled.row_map,
+                                       filled.entries, place_});
     exec.fence();
   }
 
@@ -81,9 +79,8 @@ class FilledMatrix {
   /// @param A  has the pattern that the constructor has seen
   Matrix with_fill(const ExecutionSpace& exec, const Matrix& A) const {
     if (!filled_) return A;
-    Kokkos::parallel_for(
-        "Strata::IncompleteFactorization::scatter_values",
-        Range(exec, 0, place_.size()),
+    for_each_index(
+        "Strata::IncompleteFactorization::scatter_values", exec, place_.size(),
         ScatterValues<Scalar, Memory>{A.values, place_, filled_->new_values()});
     return filled_->arrays();
   }
@@ -100,7 +97,6 @@ class FilledMatrix {
 
  private:
   using Memory = typename ExecutionSpace::memory_space;
-  using Range = RangeOf<ExecutionSpace>;
 
   std::optional<NewFactor<Scalar, ExecutionSpace>> filled_;
   ValueIndex<Memory> place_;

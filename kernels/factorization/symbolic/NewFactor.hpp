@@ -26,10 +26,10 @@ class SharedIndexMemory {
   SharedIndexMemory(const std::string& label, const CrsArrays<Scalar>& A) {
     const auto rows = static_cast<std::size_t>(A.rows());
     // An array for the entries of each, and a diagonal more than A's.
-    block_ = make_unfilled<decltype(block_)>(
-        label, static_cast<std::int64_t>(
-                   2 * bytes(rows + 1, has_wide_offsets(A)) +
-                   bytes(A.num_values + rows, false) + alignment));
+    make_unfilled(block_, label,
+                  static_cast<std::int64_t>(
+                      2 * bytes(rows + 1, has_wide_offsets(A)) +
+                      bytes(A.num_values + rows, false) + alignment));
   }
   /// Null: there is none left.
   void* take(std::int64_t count, bool wide) {
@@ -61,7 +61,7 @@ class NewIndices {
                    SharedIndexMemory<MemorySpace>* memory = nullptr) {
     void* array = memory ? memory->take(count, wide) : nullptr;
     if (!array) {
-      own_ = make_unfilled<decltype(own_)>(label, count * (wide ? 8 : 4));
+      make_unfilled(own_, label, count * (wide ? 8 : 4));
       array = own_.data();
     }
     const auto extent = static_cast<std::size_t>(count);
@@ -106,7 +106,7 @@ class NewFactor final : public NewMatrix<Scalar> {
   }
   Scalar* make_values(const std::string& label, std::int64_t entries) override {
     if (memory_) return nullptr;
-    values_ = make_unfilled<decltype(values_)>(label, entries);
+    make_unfilled(values_, label, entries);
     arrays_.values = values_.data();
     return values_.data();
   }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <kernels/factorization/solve/SingleFactors.hpp>
 #include <kernels/factorization/symbolic/FillLimit.hpp>
-#include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
 #include <string>
 

@@ -38,7 +38,7 @@ class BiCgStabState {
                 const BiCgStabOptions& options)
       : rows_(rows) {
     for (Vector* v : {&r_, &q_, &p_, &v_, &t_}) make_vector(*v);
-    state_ = make_unfilled<decltype(state_)>("Strata::BiCgStab::state", 1);
+    make_unfilled(state_, "Strata::BiCgStab::state", 1);
     monitor_ = KrylovMonitor<ExecutionSpace>(options.iterations_ahead);
     vector_sum_ = make_grid_sum(exec, 0);
     exec.fence();
@@ -193,7 +193,7 @@ class BiCgStabState {
   };
 
   void make_vector(Vector& v) const {
-    v = make_unfilled<Vector>("Strata::BiCgStab::vector", rows_);
+    make_unfilled(v, "Strata::BiCgStab::vector", rows_);
   }
 
   std::int64_t rows_;

@@ -45,8 +45,7 @@ struct CgWorkspace {
                                2 * most_resident_iterations)
                     : options.iterations_ahead) {
     for (Vector* v : {&r, &p[0], &w}) hold(*v, rows);
-    state =
-        make_unfilled<decltype(state)>("Strata::ConjugateGradient::state", 2);
+    make_unfilled(state, "Strata::ConjugateGradient::state", 2);
     residual_sum = make_grid_sum(exec, 0);
     vector_sum = make_grid_sum(exec, 0, uneven_blocks);
     exec.fence();
@@ -57,7 +56,7 @@ struct CgWorkspace {
   static void hold(Vector& v, std::int64_t count) {
     if (static_cast<std::int64_t>(v.extent(0)) == count) return;
     v = Vector();
-    v = make_unfilled<Vector>("Strata::ConjugateGradient::vector", count);
+    make_unfilled(v, "Strata::ConjugateGradient::vector", count);
   }
   static void hold(GridSum<Memory>& sum, const ExecutionSpace& exec,
                    std::int64_t extra) {
@@ -75,8 +74,7 @@ struct CgWorkspace {
                 const TwoColourBlocks<Scalar, ExecutionSpace>& reduced) {
     hold(reduced_sum, exec, reduced.extra_parts());
     if (counts.extent(0) == 0)
-      counts = make_unfilled<decltype(counts)>(
-          "Strata::ConjugateGradient::counts", 2);
+      make_unfilled(counts, "Strata::ConjugateGradient::counts", 2);
     hold(reduced_b, reduced.rows());
     hold(reduced_x, reduced.rows());
     hold(reduced_t, reduced.first_rows());

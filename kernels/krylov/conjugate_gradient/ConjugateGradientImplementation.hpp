@@ -123,9 +123,8 @@ class ConjugateGradientState {
     const Reduced* const reduced = M.reduced;
     if (!reduced || options.max_iterations == 0) return nullptr;
     cg_.hold_for(exec, *reduced);
-    Kokkos::parallel_for("Strata::ConjugateGradient::probe",
-                         RangeOf<ExecutionSpace>(exec, 0, cg_.rows),
-                         FillProbe<Scalar>{cg_.p[0].data()});
+    for_each_index("Strata::ConjugateGradient::probe", exec, cg_.rows,
+                   FillProbe<Scalar>{cg_.p[0].data()});
     A.apply(exec, cg_.p[0], cg_.w);
     return reduced->agrees(exec, cg_.w.data(), cg_.counts, cg_.reduced_sum)
                ? reduced

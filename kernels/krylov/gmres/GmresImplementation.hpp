@@ -42,13 +42,11 @@ class GmresState {
         {options.restart, std::max<std::int64_t>(1, rows),
          std::max(1, options.max_iterations)}));
     const int blocks = resident_blocks(exec, Pass::blocks_at_once);
-    basis_ =
-        make_unfilled<Vector>("Strata::Gmres::basis", rows_ * (columns_ + 1));
+    make_unfilled(basis_, "Strata::Gmres::basis", rows_ * (columns_ + 1));
     for (Vector* v : {&z_, &image_})
-      *v = make_unfilled<Vector>("Strata::Gmres::vector", rows_);
-    numbers_ = make_zeroed<decltype(numbers_)>("Strata::Gmres::problem",
-                                               Problem::count(columns_));
-    state_ = make_unfilled<decltype(state_)>("Strata::Gmres::state", 1);
+      make_unfilled(*v, "Strata::Gmres::vector", rows_);
+    make_zeroed(numbers_, "Strata::Gmres::problem", Problem::count(columns_));
+    make_unfilled(state_, "Strata::Gmres::state", 1);
     monitor_ = KrylovMonitor<ExecutionSpace>(options.iterations_ahead);
     vector_sum_ = make_grid_sum(exec, 0);
     sums_ = ManySums<Memory>(blocks, Pass::parts * (columns_ + 2));

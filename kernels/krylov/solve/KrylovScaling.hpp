@@ -61,8 +61,8 @@ void scale_vector(const ExecutionSpace& exec, const StridedBlock& from,
                   const StridedBlock& to, int exponent,
                   const RealOf<Scalar>* diagonal = nullptr) {
   using Real = RealOf<Scalar>;
-  Kokkos::parallel_for(
-      "Strata::Krylov::scale", RangeOf<ExecutionSpace>(exec, 0, from.extent[0]),
+  for_each_index(
+      "Strata::Krylov::scale", exec, from.extent[0],
       ScaleVector<Scalar>{
           multi_vector_ref<const Scalar>(from), multi_vector_ref<Scalar>(to),
           std::ldexp(Real(1), exponent / 2),

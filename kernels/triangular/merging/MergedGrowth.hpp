@@ -225,8 +225,7 @@ class GrowthWorkspace {
   /// Memory of its own, unless it has that.
   void reserve() {
     if (own_.extent(0) == 0)
-      own_ = make_unfilled<Kokkos::View<std::int64_t*, MemorySpace>>(
-          "Strata::MergedGrowth::workspace", words());
+      make_unfilled(own_, "Strata::MergedGrowth::workspace", words());
     found_ = own_.data();
   }
   std::size_t own_bytes() const {

@@ -128,10 +128,10 @@ class MergedValues {
 
   void allocate_second() {
     Buffer second;
-    second.value = make_unfilled<Kokkos::View<Scalar*, Memory>>(
-        "Strata::MergedRows::value", buffers_[0].value.extent(0));
-    second.diagonal = make_unfilled<Kokkos::View<Scalar*, Memory>>(
-        "Strata::MergedRows::diagonal", buffers_[0].diagonal.extent(0));
+    make_unfilled(second.value, "Strata::MergedRows::value",
+                  buffers_[0].value.extent(0));
+    make_unfilled(second.diagonal, "Strata::MergedRows::diagonal",
+                  buffers_[0].diagonal.extent(0));
     buffers_[1] = second;
   }
   RowsToCheck<Scalar, Memory> merged_rows(const Scalar* values) const {

@@ -99,8 +99,8 @@ class AlgorithmChoice {
     const std::int64_t groups = report.levels / levels + 1;
     if (turns_ < most_turns) {
       if (analysis.unmerged.extent(0) == 0)
-        analysis.unmerged = make_zeroed<Kokkos::View<int*, Memory>>(
-            "Strata::Triangular::unmerged", analysis.graph.num_vertices);
+        make_zeroed(analysis.unmerged, "Strata::Triangular::unmerged",
+                    analysis.graph.num_vertices);
       const auto found = made->merging()->check_growth(
           selection_.exec, values, analysis.unmerged.data(),
           turns_ < turns_of_first_only);

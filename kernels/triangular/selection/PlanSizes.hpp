@@ -7,6 +7,7 @@
 #include <core/matrix/ValueIndex.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace Strata {
 namespace Detail {
@@ -60,6 +61,22 @@ template <class Scalar>
 std::size_t crs_bytes(std::int64_t rows, std::int64_t entries) {
   return (rows + 1) * sizeof(int) + entries * (sizeof(int) + sizeof(Scalar));
 }
+
+/// The memory that a plan may take.
+class MemoryBudget {
+ public:
+  /// @param max_plan_bytes  0: there is no limit
+  explicit MemoryBudget(std::size_t max_plan_bytes)
+      : bytes_(max_plan_bytes > 0 ? max_plan_bytes : unlimited) {}
+  bool limited() const { return bytes_ < unlimited; }
+  bool allows(std::size_t bytes) const { return bytes <= bytes_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t unlimited =
+      std::numeric_limits<std::size_t>::max();
+  std::size_t bytes_;
+};
 
 }  // namespace Detail
 }  // namespace Strata

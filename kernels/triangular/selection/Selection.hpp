@@ -10,7 +10,6 @@
 #include <deque>
 #include <kernels/triangular/TriangularAlgorithm.hpp>
 #include <kernels/triangular/merging/ChooseMergedLevels.hpp>
-#include <kernels/triangular/selection/MemoryBudget.hpp>
 #include <kernels/triangular/selection/PlanSizes.hpp>
 #include <kernels/triangular/tiles/TileSizes.hpp>
 #include <limits>

@@ -57,11 +57,10 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     const int first_isolated =
         static_cast<int>(this->diagonal_.extent(0)) - isolated_;
     if (isolated_ > 0)
-      Kokkos::parallel_for("Strata::Triangular::solve::isolated",
-                           RangeOf<ExecutionSpace>(exec, 0, isolated_),
-                           IsolatedRows<Scalar, ExecutionSpace>{
-                               plan_.row, this->diagonal_, this->divide_, b, x,
-                               first_isolated, static_cast<int>(columns)});
+      for_each_index("Strata::Triangular::solve::isolated", exec, isolated_,
+                     IsolatedRows<Scalar, ExecutionSpace>{
+                         plan_.row, this->diagonal_, this->divide_, b, x,
+                         first_isolated, static_cast<int>(columns)});
     for (std::size_t level = 0; level + 1 < level_map_.size(); ++level) {
       const int first = level_map_[level];
       const int count = level_map_[level + 1] - first;

@@ -153,17 +153,14 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         "Strata::Substitution::row", n);
     ValueIndex<Memory> diagonal_value_index(
         "Strata::Substitution::diagonal_value_index", n, analysis.num_values);
-    dependency_ = make_zeroed<Kokkos::View<int*, Memory>>(
-        "Strata::Substitution::dependency", edges);
+    make_zeroed(dependency_, "Strata::Substitution::dependency", edges);
     value_index_ = ValueIndex<Memory>("Strata::Substitution::value_index",
                                       edges, analysis.num_values);
     value_ = Base::make_values(edges);
-    Kokkos::parallel_for(
-        "Strata::Substitution::rows", RangeOf<ExecutionSpace>(exec, 0, n),
-        SubstitutionRows<Memory>{graph, row, diagonal_value_index});
-    Kokkos::parallel_for(
-        "Strata::Substitution::entries",
-        RangeOf<ExecutionSpace>(exec, 0, edges),
+    for_each_index("Strata::Substitution::rows", exec, n,
+                   SubstitutionRows<Memory>{graph, row, diagonal_value_index});
+    for_each_index(
+        "Strata::Substitution::entries", exec, edges,
         SubstitutionEntries<Memory>{graph, dependency_, value_index_});
     exec.fence();
     this->set_rows(row, diagonal_value_index, analysis.conjugated);
@@ -190,12 +187,10 @@ class SubstitutionSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
         const ProfilingRegion region(label);
         solve(0);
       } else {
-        Kokkos::parallel_for(label, RangeOf<ExecutionSpace>(exec, 0, items),
-                             solve);
+        for_each_index(label, exec, items, solve);
       }
     } else {
-      Kokkos::parallel_for(label, RangeOf<ExecutionSpace>(exec, 0, columns),
-                           kernel);
+      for_each_index(label, exec, columns, kernel);
     }
   }
 

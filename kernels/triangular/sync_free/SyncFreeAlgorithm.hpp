@@ -151,15 +151,13 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
     using Word = unsigned;
     const auto words =
         static_cast<std::int64_t>(rows.extent(recipes) / sizeof(Word));
-    Kokkos::parallel_for(
-        "Strata::SyncFree::reset",
-        RangeOf<ExecutionSpace>(
-            exec, 0, std::max<std::int64_t>(words, scalars_to_reset())),
-        ResetAndCopy<Scalar, Memory>{
-            {{this->buffers_}, this->counter_},
-            reinterpret_cast<const Word*>(rows.first(recipes)),
-            reinterpret_cast<Word*>(to),
-            words});
+    for_each_index("Strata::SyncFree::reset", exec,
+                   std::max(words, scalars_to_reset()),
+                   ResetAndCopy<Scalar, Memory>{
+                       {{this->buffers_}, this->counter_},
+                       reinterpret_cast<const Word*>(rows.first(recipes)),
+                       reinterpret_cast<Word*>(to),
+                       words});
     MergedRows<Memory> kept = rows;
     PlanStorage<Memory> storage(to);
     kept.take_again(storage, recipes, num_values);
@@ -168,9 +166,8 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
 
   /// As if there had been no solve.
   void reset_workspace(const ExecutionSpace& exec) const {
-    Kokkos::parallel_for(
-        "Strata::SyncFree::reset",
-        RangeOf<ExecutionSpace>(exec, 0, scalars_to_reset()),
+    for_each_index(
+        "Strata::SyncFree::reset", exec, scalars_to_reset(),
         ResetWorkspace<Scalar, Memory>{{this->buffers_}, this->counter_});
   }
   std::int64_t scalars_to_reset() const {

@@ -81,11 +81,10 @@ class SyncFreeTiles {
     few_ = cut_row_groups(exec, chunks, log_packets(few));
     if (capacity_ >= many)
       many_ = cut_row_groups(exec, chunks, log_packets(many));
-    permuted_row_ = make_unfilled<Kokkos::View<int*, Memory>>(
-        "Strata::SyncFreeTiles::permuted_row", num_rows_);
-    Kokkos::parallel_for("Strata::SyncFreeTiles::permuted_row",
-                         RangeOf<ExecutionSpace>(exec, 0, num_rows_),
-                         InvertPermutation<Memory>{chunks.row, permuted_row_});
+    make_unfilled(permuted_row_, "Strata::SyncFreeTiles::permuted_row",
+                  num_rows_);
+    for_each_index("Strata::SyncFreeTiles::permuted_row", exec, num_rows_,
+                   InvertPermutation<Memory>{chunks.row, permuted_row_});
     if (num_rows_ > 1) {
       Kokkos::parallel_reduce("Strata::SyncFreeTiles::distance",
                               RangeOf<ExecutionSpace>(exec, 0, num_rows_ - 1),
@@ -115,16 +114,11 @@ class SyncFreeTiles {
   }
   /// Of a copy: buffers and counters of its own, as if there had been no solve.
   void take_workspace(const ExecutionSpace& exec) {
-    buffers_ = make_unfilled<Kokkos::View<Scalar*, Memory>>(
-        "Strata::SyncFreeTiles::buffers",
-        std::int64_t{2} * num_rows_ * capacity_);
-    Kokkos::parallel_for(
-        "Strata::SyncFreeTiles::reset",
-        RangeOf<ExecutionSpace>(exec, 0,
-                                static_cast<std::int64_t>(buffers_.extent(0))),
-        ResetNotReady<Scalar, Memory>{buffers_});
-    state_ = make_zeroed<Kokkos::View<unsigned*, Memory>>(
-        "Strata::SyncFreeTiles::state", TileState::size);
+    make_unfilled(buffers_, "Strata::SyncFreeTiles::buffers",
+                  std::int64_t{2} * num_rows_ * capacity_);
+    for_each_index("Strata::SyncFreeTiles::reset", exec, buffers_.extent(0),
+                   ResetNotReady<Scalar, Memory>{buffers_});
+    make_zeroed(state_, "Strata::SyncFreeTiles::state", TileState::size);
   }
   std::size_t workspace_bytes() const {
     return buffers_.extent(0) * sizeof(Scalar) +

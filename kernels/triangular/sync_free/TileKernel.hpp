@@ -6,7 +6,6 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/Warp.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
-#include <kernels/triangular/sync_free/NotReadyPacket.hpp>
 #include <kernels/triangular/sync_free/RowGroups.hpp>
 #include <kernels/triangular/sync_free/TileBuffers.hpp>
 

@@ -48,9 +48,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
           storage.take(growth_, plan.num_runs);
           storage.take(weight_sum_, plan.num_runs > 0 ? plan.num_rows : 0);
         });
-    inverted_ = make_unfilled<decltype(inverted_)>(
-        "Strata::Tiles::inverted",
-        static_cast<std::int64_t>(plan_.group.extent(0)));
+    make_unfilled(inverted_, "Strata::Tiles::inverted",
+                  static_cast<std::int64_t>(plan_.group.extent(0)));
     this->set_rows(plan_.row, plan_.diagonal_value_index, analysis.conjugated,
                    Kokkos::View<Scalar*, Memory>());
     one_.columns = 1;
@@ -171,12 +170,9 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
             storage.take(work->counter, 1);
         });
     for (const Workspace* work : {&one_, &some_, &many_})
-      Kokkos::parallel_for(
-          "Strata::Tiles::reset",
-          RangeOf<ExecutionSpace>(
-              exec, 0,
-              std::max<std::int64_t>(
-                  1, static_cast<std::int64_t>(work->buffers.extent(0)))),
+      for_each_index(
+          "Strata::Tiles::reset", exec,
+          std::max<std::size_t>(1, work->buffers.extent(0)),
           ResetWorkspace<Scalar, Memory>{{work->buffers}, work->counter});
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,

@@ -140,7 +140,7 @@ struct MakeMergedValues {
                                   unsigned at) const {
     RowChunk chunk{};
     if (c < static_cast<std::int64_t>(chunk_of.extent(0))) chunk = chunk_of(c);
-    const int log_width = on_device ? 5 : 0;
+    const int log_width = on_device ? gpu_log_lanes : 0;
     const int shared = chunk.log_lanes + log_warps;
     const int log_lanes = shared < log_width ? shared : log_width;
     const int room = width >> chunk.log_lanes;  // rows that scratch is for

@@ -16,7 +16,7 @@ struct TileSizes {
   /// Of one right-hand side, entries that a lane keeps in registers together.
   static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
   /// Inner numbers of a row that a lane keeps alone.
-  static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : 32;
+  static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : most_tile_rows;
 
   /// @param may_invert    rounding errors may grow as Accuracy::rowwise allows
   /// @param tiles_of_run  see TileTeams

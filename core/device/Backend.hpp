@@ -141,9 +141,10 @@ inline constexpr int lane_width = is_gpu<ExecutionSpace> ? gpu_lane_width : 1;
 /// only: other code means lane_width.
 template <class ExecutionSpace>
 inline constexpr int wave_width = lane_width<ExecutionSpace>;
-/// Whether LaunchBounds' second number counts teams of a multiprocessor.
+/// Whether LaunchBounds' second number counts teams of a multiprocessor, which
+/// has room for them.
 template <class ExecutionSpace>
-inline constexpr bool bounds_count_teams = true;
+inline constexpr bool bounds_count_teams = gpu_lane_width == 32;
 #if defined(KOKKOS_ENABLE_CUDA)
 template <>
 inline constexpr int wave_width<Kokkos::Cuda> = 32;

@@ -42,16 +42,16 @@ __device__ __forceinline__ T lane_read(const T& value, int from) {
 }
 template <class T>
 __device__ __forceinline__ T lane_xor(const T& value, int mask) {
-  return lane_read(value, own_lane() ^ mask);
+  return OnDevice::lane_read(value, own_lane() ^ mask);
 }
 template <class T>
 __device__ __forceinline__ T lane_broadcast(T value, int from) {
   using Word = std::conditional_t<sizeof(T) == 8, T, int>;
-  return static_cast<T>(lane_read(static_cast<Word>(value), from));
+  return static_cast<T>(OnDevice::lane_read(static_cast<Word>(value), from));
 }
 __device__ __forceinline__ int lane_up(int value, int distance) {
   const int lane = own_lane();
-  return lane_read(value, lane < distance ? lane : lane - distance);
+  return OnDevice::lane_read(value, lane < distance ? lane : lane - distance);
 }
 __device__ __forceinline__ unsigned lane_ballot(bool condition) {
   unsigned long long bits = __ballot(condition);
@@ -70,7 +70,7 @@ __device__ __forceinline__ bool lane_any(bool condition) {
 }
 __device__ __forceinline__ unsigned lane_max(unsigned value) {
   for (int mask = gpu_lane_width / 2; mask > 0; mask >>= 1) {
-    const unsigned other = lane_xor(value, mask);
+    const unsigned other = OnDevice::lane_xor(value, mask);
     value = other > value ? other : value;
   }
   return value;

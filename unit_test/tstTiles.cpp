@@ -324,7 +324,7 @@ Triangle full(int rows, double entry, double diagonal) {
 }
 
 TEST(Tiles, InversesThatKeepTheAccuracyAreUsed) {
-  const auto tame = full(30, -0.01, 1);
+  const auto tame = full(most_tile_rows - 2, -0.01, 1);
   EXPECT_EQ(tame.inverted(true, false), std::make_pair(1, 1));
   // Enqueued values come with divisions: inverses do as well.
   EXPECT_EQ(tame.inverted(true, true), std::make_pair(1, 1));
@@ -333,7 +333,8 @@ TEST(Tiles, InversesThatKeepTheAccuracyAreUsed) {
 
 TEST(Tiles, InversesThatWouldCostAccuracyAreNot) {
   // Its entries are powers of two up to 2^28.
-  EXPECT_EQ(full(30, -1, 1).inverted(true, false), std::make_pair(1, 0));
+  EXPECT_EQ(full(most_tile_rows - 2, -1, 1).inverted(true, false),
+            std::make_pair(1, 0));
   // Underflow, overflow, and what is not a number.
   for (const double diagonal : {1e200, 1e-200, 0., std::nan("")}) {
     Triangle A = full(2, 1e-200, 1);
@@ -341,7 +342,7 @@ TEST(Tiles, InversesThatWouldCostAccuracyAreNot) {
     EXPECT_EQ(A.inverted(true, false), std::make_pair(1, 0)) << diagonal;
   }
   // Of bounds that overflow nothing is known.
-  EXPECT_EQ(full(30, -1e305, 1e305).inverted(true, false),
+  EXPECT_EQ(full(most_tile_rows - 2, -1e305, 1e305).inverted(true, false),
             std::make_pair(1, 0));
   // Numbers that cancel are not lost.
   Triangle zero = full(3, 1, 1);

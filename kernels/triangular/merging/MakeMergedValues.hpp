@@ -32,7 +32,7 @@ struct MakeMergedValues {
   using Memory = typename ExecutionSpace::memory_space;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool on_device = width > 1;
-  static constexpr int team_size = on_device ? 128 : 1;
+  static constexpr int team_size = on_device ? 4 * width : 1;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_multiprocessor = 6;
   using Row = typename MergedRows<Memory>::Row;

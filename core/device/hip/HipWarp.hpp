@@ -16,18 +16,15 @@
 namespace Strata {
 namespace Detail {
 namespace OnDevice {
-
-constexpr unsigned lanes_of_warp = gpu_lane_width;
-
 /// Threads of the wave from one lane of a warp to the next.
 __device__ __forceinline__ unsigned lane_distance() { return blockDim.x; }
 __device__ __forceinline__ int own_lane() {
-  return static_cast<int>(__lane_id() / lane_distance() % lanes_of_warp);
+  return static_cast<int>(__lane_id() / lane_distance() % gpu_lane_width);
 }
 template <class T>
 __device__ __forceinline__ T lane_read(const T& value, int from) {
   static_assert(sizeof(T) % 4 == 0, "lanes exchange whole 32-bit words");
-  const unsigned of_warp = lanes_of_warp * lane_distance() - 1;
+  const unsigned of_warp = gpu_lane_width * lane_distance() - 1;
   const unsigned thread =
       (__lane_id() & ~of_warp) |
       (static_cast<unsigned>(from) * lane_distance() & of_warp);
@@ -56,7 +53,7 @@ __device__ __forceinline__ int lane_up(int value, int distance) {
 __device__ __forceinline__ unsigned lane_ballot(bool condition) {
   unsigned long long bits = __ballot(condition);
   if (lane_distance() == 1)
-    return static_cast<unsigned>(bits >> (__lane_id() & lanes_of_warp));
+    return static_cast<unsigned>(bits >> (__lane_id() & gpu_lane_width));
   // The even bits, closed up.
   bits &= 0x5555555555555555;
   bits = (bits | bits >> 1) & 0x3333333333333333;
@@ -85,5 +82,4 @@ __device__ __forceinline__ void lane_barrier() {
 }  // namespace Strata
 
 #endif
-
 #endif

@@ -15,6 +15,13 @@ target_compile_definitions(strata_header_only INTERFACE
   STRATA_ENABLE_METIS=$<BOOL:${Strata_HAS_METIS}>)
 target_link_libraries(strata_header_only INTERFACE
   Kokkos::kokkos Kokkos::kokkoskernels)
+option(Strata_HALF_WARPS "Give GPU kernels warps of 16 lanes, for tests on CUDA" OFF)
+mark_as_advanced(Strata_HALF_WARPS)
+if(Strata_HALF_WARPS)
+  target_compile_definitions(strata_header_only INTERFACE STRATA_IMPL_HALF_WARPS)
+  target_include_directories(strata_header_only BEFORE INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/unit_test/half_warps>)
+endif()
 if(Strata_HAS_LAPACK)
   target_link_libraries(strata_header_only INTERFACE LAPACK::LAPACK)
 endif()

@@ -199,7 +199,9 @@ void check_shapes() {
         options.sigma = sigma;
         options.long_row = turn % 3 == 0 ? 0 : 10 * (turn % 3);
         if (on_gpu<Device>)
-          options.lanes_per_row = turn % 4 == 0 ? 0 : 1 << (turn % 6);
+          options.lanes_per_row =
+              turn % 4 == 0 ? 0
+                            : 1 << turn % (Strata::Detail::gpu_log_lanes + 1);
         const Strata::SellMatrix<Scalar, Device> A(
             exec, host.template to_device<Matrix>(), options);
         const auto& report = A.report();

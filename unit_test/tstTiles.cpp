@@ -89,12 +89,13 @@ TEST(Tiles, DependenciesOutsideAreOfLesserDepth) {
   }
 }
 
-/// A chain of tiles is at most as long as one of rows, and a 32nd of it if all
-/// rows are one after the other.
+/// A chain of tiles is at most as long as one of rows, and a 32nd of it (of as
+/// many rows as a tile has) if all rows are one after the other.
 TEST(Tiles, ChainsAreShort) {
   std::vector<std::set<int>> path(1000);
   for (int v = 1; v < 1000; ++v) path[v].insert(v - 1);
-  EXPECT_EQ(tiles_of(TestGraphs::make_graph(path)).depths, 32);
+  EXPECT_EQ(tiles_of(TestGraphs::make_graph(path)).depths,
+            999 / most_tile_rows + 1);
   for (const auto& [name, graph] : graphs()) {
     SCOPED_TRACE(name);
     std::vector<int> level(graph.num_vertices, 0);
@@ -250,11 +251,12 @@ TEST(Tiles, RunsMakeChainsShorter) {
     for (int u = std::max(0, v - 7); u < v; ++u) band[v].insert(u);
   const Graph graph = TestGraphs::make_graph(band);
   const Tiles t = tiles_of(graph);
-  ASSERT_EQ(t.depths, 200);
+  ASSERT_EQ(t.depths, 6400 / most_tile_rows);
   const int tiles = Detail::tiles_of_run(t);
-  EXPECT_EQ(tiles, 8);
-  const TileRuns runs = join_tiles(t, graph.row_map, graph.entries, tiles, 32);
-  EXPECT_EQ(runs.depths, 25);
+  EXPECT_EQ(tiles, most_tile_rows == 32 ? 8 : 11);
+  const TileRuns runs = join_tiles(t, graph.row_map, graph.entries, tiles,
+                                   Detail::most_run_unknowns);
+  EXPECT_EQ(runs.depths, (t.depths - 1) / tiles + 1);
   EXPECT_EQ(join_tiles(t, graph.row_map, graph.entries, tiles, 6).count(), 0);
 }
 
@@ -322,7 +324,7 @@ Triangle full(int rows, double entry, double diagonal) {
 }
 
 TEST(Tiles, InversesThatKeepTheAccuracyAreUsed) {
-  const auto tame = full(30, -0.01, 1);
+  const auto tame = full(most_tile_rows - 2, -0.01, 1);
   EXPECT_EQ(tame.inverted(true, false), std::make_pair(1, 1));
   // Enqueued values come with divisions: inverses do as well.
   EXPECT_EQ(tame.inverted(true, true), std::make_pair(1, 1));
@@ -331,7 +333,8 @@ TEST(Tiles, InversesThatKeepTheAccuracyAreUsed) {
 
 TEST(Tiles, InversesThatWouldCostAccuracyAreNot) {
   // Its entries are powers of two up to 2^28.
-  EXPECT_EQ(full(30, -1, 1).inverted(true, false), std::make_pair(1, 0));
+  EXPECT_EQ(full(most_tile_rows - 2, -1, 1).inverted(true, false),
+            std::make_pair(1, 0));
   // Underflow, overflow, and what is not a number.
   for (const double diagonal : {1e200, 1e-200, 0., std::nan("")}) {
     Triangle A = full(2, 1e-200, 1);
@@ -339,7 +342,7 @@ TEST(Tiles, InversesThatWouldCostAccuracyAreNot) {
     EXPECT_EQ(A.inverted(true, false), std::make_pair(1, 0)) << diagonal;
   }
   // Of bounds that overflow nothing is known.
-  EXPECT_EQ(full(30, -1e305, 1e305).inverted(true, false),
+  EXPECT_EQ(full(most_tile_rows - 2, -1e305, 1e305).inverted(true, false),
             std::make_pair(1, 0));
   // Numbers that cancel are not lost.
   Triangle zero = full(3, 1, 1);

@@ -2,7 +2,7 @@
 #ifndef STRATA_ANALYSIS_LEVEL_SETS_LISTS_RANK_HPP
 #define STRATA_ANALYSIS_LEVEL_SETS_LISTS_RANK_HPP
 
-#include <core/device/KokkosVersion.hpp>
+#include <core/device/Backend.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -16,9 +16,9 @@ namespace Detail {
 /// A rank tells how long the row counts: as the longer of its lists, rounded up
 /// to whole steps, which asks for the same lanes.
 struct ListsRank {
-  static constexpr int width = 32;
+  static constexpr int width = gpu_lane_width;
   /// Lists of more entries are long: such a row ranks above all others.
-  static constexpr int long_list = 255;
+  static constexpr int long_list = 8 * width - 1;
   /// Steps of a list that is not long, with max_steps up to that.
   static constexpr int most_steps = (long_list + width) / width;
   /// Steps that a row should take before it gets more lanes.
@@ -52,9 +52,8 @@ struct ListsRank {
   }
 
  private:
-  static constexpr int step_bits = 4, log_width = 5;
-  static_assert(most_steps < 1 << step_bits && 1 << log_width == width,
-                "room for them");
+  static constexpr int step_bits = 4, log_width = gpu_log_lanes;
+  static_assert(most_steps < 1 << step_bits, "room for them");
   static constexpr int first_long = (log_width + 1) << 2 * step_bits;
 
   KOKKOS_INLINE_FUNCTION static int steps(int entries, int lanes) {

@@ -336,7 +336,7 @@ void with_lanes_for(double mean_length, const Launch& launch) {
   } else if (mean_length < 12) {
     launch(std::integral_constant<int, 8>());
   } else {
-    launch(std::integral_constant<int, 32>());
+    launch(std::integral_constant<int, lane_width<ExecutionSpace>>());
   }
 }
 

@@ -19,7 +19,7 @@ namespace Detail {
 /// The lists are in no fixed order; their ranks are those of EliminateRow.
 class ReplaceBySets {
  public:
-  static constexpr int num_lanes = 32;
+  static constexpr int num_lanes = gpu_lane_width;
   static constexpr int table_bits = 8, table_size = 1 << table_bits;
   /// A turn finds up to as many as there are lanes before it is known to be too
   /// many.

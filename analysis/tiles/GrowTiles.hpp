@@ -3,6 +3,7 @@
 #define STRATA_ANALYSIS_TILES_GROW_TILES_HPP
 
 #include <algorithm>
+#include <core/device/Backend.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace Strata {
 namespace Detail {
 
 /// Rows of a tile at most: the bits of a mask, the lanes of a warp.
-constexpr int most_tile_rows = 32;
+constexpr int most_tile_rows = gpu_lane_width;
 
 /// Tiles of vertices, and the chain of tiles: a tile of depth d needs unknowns
 /// of tiles of lesser depth only.

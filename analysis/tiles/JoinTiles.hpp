@@ -15,7 +15,7 @@ namespace Detail {
 constexpr int most_run_tiles = 16;
 /// Unknowns from outside that a run's rows depend on, at most: the lanes of a
 /// warp.
-constexpr int most_run_unknowns = 32;
+constexpr int most_run_unknowns = gpu_lane_width;
 
 /// Tiles that a warp solves one after the other: groups of one tile each.
 struct TileRun {

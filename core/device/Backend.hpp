@@ -130,21 +130,34 @@ constexpr bool is_left_to_caller(std::int64_t elements) {
   return runs_at_once<ExecutionSpace> && elements <= 16384;
 }
 
+/// Threads of a GPU's warp, whatever the hardware's waves are: votes are words
+/// of 32 bits. With unit_test/half_warps, two warps share one of CUDA's.
+#if defined(STRATA_IMPL_HALF_WARPS)
+constexpr int gpu_log_lanes = 4;
+#else
+constexpr int gpu_log_lanes = 5;
+#endif
+constexpr int gpu_lane_width = 1 << gpu_log_lanes;
+
 /// Threads of a warp, which run in lock step and exchange registers
-/// (core/device/Warp.hpp). This is a logical width: votes are words of 32 bits,
-/// and plans for a GPU number lanes by 5, whatever the hardware's waves are.
-/// A host's thread is alone.
+/// (core/device/Warp.hpp). A host's thread is alone.
 template <class ExecutionSpace>
-inline constexpr int lane_width = is_gpu<ExecutionSpace> ? 32 : 1;
+inline constexpr int lane_width = is_gpu<ExecutionSpace> ? gpu_lane_width : 1;
 
 /// Threads of a wave, which the hardware runs in lock step. For core/device
 /// only: other code means lane_width.
 template <class ExecutionSpace>
 inline constexpr int wave_width = lane_width<ExecutionSpace>;
-/// Whether LaunchBounds' second number counts teams of a multiprocessor.
+/// Whether LaunchBounds' second number counts teams of a multiprocessor, which
+/// has room for them.
 template <class ExecutionSpace>
-inline constexpr bool bounds_count_teams = true;
-#if defined(KOKKOS_ENABLE_HIP)
+inline constexpr bool bounds_count_teams = gpu_lane_width == 32;
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+inline constexpr int wave_width<Kokkos::Cuda> = 32;
+static_assert(gpu_lane_width == 32 || !STRATA_ENABLE_CUDA_NATIVE,
+              "kernels that CUDA starts have a warp's 32 lanes");
+#elif defined(KOKKOS_ENABLE_HIP)
 template <>
 inline constexpr int wave_width<Kokkos::HIP> =
     Kokkos::Impl::HIPTraits::WarpSize;

@@ -163,6 +163,10 @@ struct FirstVectorLane {
   KOKKOS_INLINE_FUNCTION void operator()(
       const typename Kokkos::TeamPolicy<ExecutionSpace>::member_type& team)
       const {
+#if defined(__CUDA_ARCH__)
+    // Barriers of a team wait for all threads that have not ended.
+    if (threadIdx.x > 0) asm volatile("exit;");
+#endif
     Kokkos::single(Kokkos::PerThread(team), [&]() { functor(team); });
   }
 };

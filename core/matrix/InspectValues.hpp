@@ -97,7 +97,7 @@ struct ValuesInspection {
 ///                   first of which has what the team has found
 template <class Scalar, class Diagonal, class Leave>
 struct InspectValues {
-  static constexpr int threads = 256, width = 32;
+  static constexpr int threads = 256, width = gpu_lane_width;
   static constexpr int teams_at_once = 4, items_of_a_thread = 8;
   Diagonal diagonal;
   const Scalar* values;

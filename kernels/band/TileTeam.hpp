@@ -51,9 +51,9 @@ class TileTeam {
 
  public:
   static constexpr bool on_device = is_gpu<ExecutionSpace>;
-  static constexpr bool tensor =
-      on_device && std::is_same<Scalar, double>::value;
   static constexpr int lanes = lane_width<ExecutionSpace>;
+  static constexpr bool tensor =
+      lanes == 32 && std::is_same<Scalar, double>::value;
   static constexpr int team_size = on_device ? 4 * B : 1;
   /// Rows and columns of the tile that one thread holds.
   static constexpr int rows = on_device ? (tensor ? 2 : 4) : B;

@@ -49,7 +49,7 @@ struct MergeDiagonals {
       for (;; ++steps) {
         const int own = offset(row, k, end);
         int least = own;
-        for (int mask = 16; mask > 0; mask >>= 1) {
+        for (int mask = gpu_lane_width / 2; mask > 0; mask >>= 1) {
           const int other = lane_xor(least, mask);
           least = other < least ? other : least;
         }

@@ -124,7 +124,7 @@ struct SellRef {
   /// Whether several chunks make a batch of loads.
   KOKKOS_INLINE_FUNCTION bool short_steps() const {
     return uniform_steps > 0 && uniform_steps <= 2 && log_lanes == 0 &&
-           chunk_rows == 32;
+           chunk_rows == gpu_lane_width;
   }
   KOKKOS_INLINE_FUNCTION SellChunk chunk_at(std::int64_t c) const {
     if (uniform_steps == 0) return chunk[c];

@@ -10,7 +10,10 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include <Kokkos_Core.hpp>
+
 #include <array>
+#include <core/device/Backend.hpp>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -21,7 +24,7 @@
 namespace Strata {
 namespace Emulation {
 
-constexpr int lanes = 32;
+constexpr int lanes = Detail::gpu_lane_width;
 
 /// What a lane gives to the others of its warp.
 struct Packet {

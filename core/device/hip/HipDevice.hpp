@@ -5,12 +5,11 @@
 // What core/device needs of HIP, in the order of the guide to a new backend:
 // docs/developer/add_a_backend.md. Compiled for gfx90a, and never run.
 
-#include <core/device/Backend.hpp>
+#include <core/device/hip/HipWarp.hpp>
 
 #if defined(KOKKOS_ENABLE_HIP)
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 namespace Strata {
@@ -25,71 +24,6 @@ inline std::size_t cache_bytes(const Kokkos::HIP& exec) {
 
 #if STRATA_IMPL_ON_DEVICE
 namespace OnDevice {
-
-// Warps. Two of them are the halves of a wave of 64; or each has a wave to
-// itself, the even threads, as Kokkos' vector length is two (waiting_kernel in
-// core/device/Launch.hpp).
-
-/// Threads of the wave from one lane of a warp to the next.
-__device__ __forceinline__ unsigned lane_distance() { return blockDim.x; }
-__device__ __forceinline__ int own_lane() {
-  return static_cast<int>(__lane_id() / lane_distance() % 32);
-}
-template <class T>
-__device__ __forceinline__ T lane_read(const T& value, int from) {
-  static_assert(sizeof(T) % 4 == 0, "lanes exchange whole 32-bit words");
-  const unsigned of_warp = 32 * lane_distance() - 1;
-  const unsigned thread =
-      (__lane_id() & ~of_warp) |
-      (static_cast<unsigned>(from) * lane_distance() & of_warp);
-  int words[sizeof(T) / 4];
-  memcpy(words, &value, sizeof(T));
-  for (unsigned w = 0; w < sizeof(T) / 4; ++w)
-    words[w] =
-        __builtin_amdgcn_ds_bpermute(static_cast<int>(4 * thread), words[w]);
-  T other;
-  memcpy(&other, words, sizeof(T));
-  return other;
-}
-template <class T>
-__device__ __forceinline__ T lane_xor(const T& value, int mask) {
-  return lane_read(value, own_lane() ^ mask);
-}
-template <class T>
-__device__ __forceinline__ T lane_broadcast(T value, int from) {
-  using Word = std::conditional_t<sizeof(T) == 8, T, int>;
-  return static_cast<T>(lane_read(static_cast<Word>(value), from));
-}
-__device__ __forceinline__ int lane_up(int value, int distance) {
-  const int lane = own_lane();
-  return lane_read(value, lane < distance ? lane : lane - distance);
-}
-__device__ __forceinline__ unsigned lane_ballot(bool condition) {
-  unsigned long long bits = __ballot(condition);
-  if (lane_distance() == 1)
-    return static_cast<unsigned>(bits >> (__lane_id() & 32));
-  // The even bits, closed up.
-  bits &= 0x5555555555555555;
-  bits = (bits | bits >> 1) & 0x3333333333333333;
-  bits = (bits | bits >> 2) & 0x0f0f0f0f0f0f0f0f;
-  bits = (bits | bits >> 4) & 0x00ff00ff00ff00ff;
-  bits = (bits | bits >> 8) & 0x0000ffff0000ffff;
-  return static_cast<unsigned>(bits | bits >> 16);
-}
-__device__ __forceinline__ bool lane_any(bool condition) {
-  return lane_ballot(condition) != 0;
-}
-__device__ __forceinline__ unsigned lane_max(unsigned value) {
-  for (int mask = 16; mask > 0; mask >>= 1) {
-    const unsigned other = lane_xor(value, mask);
-    value = other > value ? other : value;
-  }
-  return value;
-}
-__device__ __forceinline__ void lane_barrier() {
-  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup");
-  __builtin_amdgcn_wave_barrier();
-}
 
 // Loads and stores between threads, by the memory model of LLVM's AMDGPU
 // backend: that of C++, with scopes. An agent is a device.

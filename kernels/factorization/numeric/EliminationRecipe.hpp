@@ -136,7 +136,7 @@ class EliminationRecipe {
         "Strata::IncompleteLu::reset", exec, num_values(),
         ResetElimination<Scalar>{work, drawn_.data(), fault_.data()});
     const bool any_long = long_rows_.any();
-    const auto entries = static_cast<int>(shape_.most_of_row / 32);
+    const auto entries = static_cast<int>(shape_.most_of_row / width);
     // Fewer registers than rows need would be too few, more leave less room for
     // other warps.
     if (wide_ && entries == 1)
@@ -177,7 +177,7 @@ class EliminationRecipe {
           "last");
   }
 
-  static constexpr int warps = 512 / lane_width<ExecutionSpace>;
+  static constexpr int width = gpu_lane_width, warps = 512 / width;
   static constexpr const char* label = "Strata::IncompleteLu::recipe";
   static constexpr const char* too_many_searches =
       "needs 2^34 searches for entries";
@@ -187,15 +187,15 @@ class EliminationRecipe {
   std::int64_t choose_registers(const ExecutionSpace& exec,
                                 const RecipePattern& pattern,
                                 std::int64_t n) const {
-    if (longest_row_ <= 32) return 32;
+    if (longest_row_ <= width) return width;
     std::int64_t longer = 0;
     Kokkos::parallel_reduce(label, Range(exec, 0, n),
-                            CountLongerRows{pattern, 32}, longer);
+                            CountLongerRows{pattern, width}, longer);
     exec.fence();
-    if (50 * longer <= n) return 32;
-    for (const int most : {64, 128})
+    if (50 * longer <= n) return width;
+    for (const int most : {2 * width, 4 * width})
       if (longest_row_ <= most) return most;
-    return 256;
+    return 8 * width;
   }
 
   int level_bits() const { return bits_for(num_levels_ - 1); }

@@ -147,17 +147,17 @@ struct FactorByRecipe {
         return eliminate<1>(row, lane, task.log_lanes(), held);
       case 2:
         if constexpr (most >= 2) {
-          eliminate<2>(row, lane, 5, held);
+          eliminate<2>(row, lane, RecipeShape::width_log, held);
         }
         return;
       case 4:
         if constexpr (most >= 4) {
-          eliminate<4>(row, lane, 5, held);
+          eliminate<4>(row, lane, RecipeShape::width_log, held);
         }
         return;
       case 8:
         if constexpr (most >= 8) {
-          eliminate<8>(row, lane, 5, held);
+          eliminate<8>(row, lane, RecipeShape::width_log, held);
         }
         return;
       default:
@@ -218,9 +218,10 @@ struct FactorByRecipe {
     STRATA_IMPL_UNROLL
     for (int chunk = 0; chunk < entries; ++chunk) {
       // Pairs whose multipliers are in register `chunk`.
-      const int end =
-          entries == 1 || pairs < 32 * (chunk + 1) ? pairs : 32 * (chunk + 1);
-      for (int four = 32 * chunk; four < end; four += 4) {
+      const int end = entries == 1 || pairs < width * (chunk + 1)
+                          ? pairs
+                          : width * (chunk + 1);
+      for (int four = width * chunk; four < end; four += 4) {
         Word later[entries];
         words += row.length - four - 5 - 4;
         STRATA_IMPL_UNROLL
@@ -236,7 +237,7 @@ struct FactorByRecipe {
           if (chunk + 1 < entries && j == 3) {
             const unsigned of_next_chunk = lane_read(
                 source[chunk + 1 < entries ? chunk + 1 : chunk], next_lane);
-            if (four == 32 * chunk + 28) next_source = of_next_chunk;
+            if (four == width * (chunk + 1) - 4) next_source = of_next_chunk;
           }
           from[b] = held.at(next_source);
           const auto next_part = [&](int r) {

@@ -34,7 +34,7 @@ struct FindLongRows {
 enum class OfLongRow {
   pairs,
   words,  ///< of RecipeArrays::term_start
-  parts   ///< 32 entries, at the end fewer
+  parts   ///< as many entries as a warp has lanes, at the end fewer
 };
 
 /// Sums over the long rows before each, and over all at the end.
@@ -53,7 +53,7 @@ struct LongRowStarts {
     } else if constexpr (what == OfLongRow::words) {
       sum += pattern.length(i) + 2;
     } else {
-      sum += (pattern.length(i) + 31) / 32;
+      sum += (pattern.length(i) + gpu_lane_width - 1) / gpu_lane_width;
     }
     if (last && r + 1 == num_rows) start[num_rows] = sum;
   }
@@ -214,8 +214,9 @@ struct TasksOfLongRows {
       const std::int64_t length = pattern.length(row[place[r]]);
       for (std::int64_t part = first_part[r] + team.team_rank();
            part < first_part[r + 1]; part += team.team_size()) {
-        const std::int64_t first = 32 * (part - first_part[r]);
-        take(r, part, first, first + 32 < length ? 32 : length - first);
+        const std::int64_t first = gpu_lane_width * (part - first_part[r]);
+        take(r, part, first,
+             first + gpu_lane_width < length ? gpu_lane_width : length - first);
       }
     }
   }
@@ -234,7 +235,7 @@ struct TasksOfLongRows {
     while (log_lanes < RecipeShape::width_log &&
            terms_of_lane << log_lanes < most)
       ++log_lanes;
-    const std::int64_t of_task = 32 >> log_lanes;
+    const std::int64_t of_task = gpu_lane_width >> log_lanes;
     const std::int64_t count = (entries + of_task - 1) / of_task;
     if constexpr (makes) {
       RecipeTask* const own =

@@ -62,12 +62,13 @@ struct alignas(8) RecipeTerm {
 
 /// Kinds of rows by their length: lanes and registers that hold one.
 struct RecipeShape {
-  static constexpr int shortest_log = 3, width_log = 5;
+  static constexpr int shortest_log = 3, width_log = gpu_log_lanes;
   static constexpr int most_entries = 8;  // of a lane
-  static constexpr int count = 7;         // 8 to 256 entries, and long rows
+  /// Of 8 to 256 entries, and long rows.
+  static constexpr int count = width_log + 2;
 
   /// Entries of a row that registers hold: 32, 64, 128 or 256.
-  std::int64_t most_of_row = 256;
+  std::int64_t most_of_row = most_entries << width_log;
 
   /// 0 for long rows.
   KOKKOS_INLINE_FUNCTION int kind(std::int64_t length) const {

@@ -32,7 +32,7 @@ struct MakeMergedValues {
   using Memory = typename ExecutionSpace::memory_space;
   static constexpr int width = lane_width<ExecutionSpace>;
   static constexpr bool on_device = width > 1;
-  static constexpr int team_size = on_device ? 128 : 1;
+  static constexpr int team_size = on_device ? 4 * width : 1;
   /// Teams of a multiprocessor that registers suffice for.
   static constexpr int most_teams_per_multiprocessor = 6;
   using Row = typename MergedRows<Memory>::Row;
@@ -140,7 +140,7 @@ struct MakeMergedValues {
                                   unsigned at) const {
     RowChunk chunk{};
     if (c < static_cast<std::int64_t>(chunk_of.extent(0))) chunk = chunk_of(c);
-    const int log_width = on_device ? 5 : 0;
+    const int log_width = on_device ? gpu_log_lanes : 0;
     const int shared = chunk.log_lanes + log_warps;
     const int log_lanes = shared < log_width ? shared : log_width;
     const int room = width >> chunk.log_lanes;  // rows that scratch is for

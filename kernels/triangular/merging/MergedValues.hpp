@@ -167,9 +167,10 @@ class MergedValues {
       // Rows with several lanes have more elements, and are fewer.
       const int coefficients = std::min(rows_.most_coefficients, max_steps_);
       run.most_coefficients = (coefficients + 1) * Run::width;
-      run.most_slots =
+      run.most_slots = std::max(
+          run.most_slots,
           (coefficients + std::min(rows_.most_dependencies, max_steps_)) *
-          Run::width;
+              Run::width);
       // One chunk's part always fits.
       const auto most = static_cast<int>(team_scratch_bytes(exec));
       for (;; ++run.log_warps) {

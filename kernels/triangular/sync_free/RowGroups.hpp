@@ -16,7 +16,7 @@ namespace Detail {
 struct TileShape {
   int log_width, log_split, log_parts;
 
-  static constexpr int log_lanes = 5;
+  static constexpr int log_lanes = gpu_log_lanes;
   /// Entries that a lane has under way together.
   static constexpr int batch = 4;
 

@@ -145,7 +145,7 @@ class SyncFreeTiles {
   static constexpr int scalars = NotReadyPacket<Scalar>::scalars;
   /// Right-hand sides of a tile: whole sectors of 32 bytes of each dependency
   /// from float on, or whole lines of 128.
-  static constexpr int few = 8, many = 32;
+  static constexpr int few = 8, many = sizeof(Scalar) > 8 ? gpu_lane_width : 32;
 
   static constexpr int log_packets(int tile) {
     int log = 0;

@@ -11,12 +11,12 @@ namespace Detail {
 /// Of solves by tiles, what partitions depend on.
 template <class Scalar, class ExecutionSpace>
 struct TileSizes {
-  static constexpr int team_size = is_gpu<ExecutionSpace> ? 256 : 1;
-  static constexpr int warps = team_size / lane_width<ExecutionSpace>;
+  static constexpr int warps = is_gpu<ExecutionSpace> ? 8 : 1;
+  static constexpr int team_size = warps * lane_width<ExecutionSpace>;
   /// Of one right-hand side, entries that a lane keeps in registers together.
   static constexpr int batch = sizeof(Scalar) > 8 ? 4 : 8;
   /// Inner numbers of a row that a lane keeps alone.
-  static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : 32;
+  static constexpr int most_columns = sizeof(Scalar) > 8 ? 16 : most_tile_rows;
 
   /// @param may_invert    rounding errors may grow as Accuracy::rowwise allows
   /// @param tiles_of_run  see TileTeams

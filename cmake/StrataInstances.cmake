@@ -39,6 +39,15 @@ foreach(space IN LISTS Strata_SPACES)
   endif()
 endforeach()
 
+# Those that Kokkos doesn't have are left out, but a library of none is a mistake.
+string(TOUPPER "${Strata_SPACES}" spaces)
+set(devices ${Strata_KOKKOS_DEVICES})
+list(REMOVE_ITEM devices ${spaces})
+if(Strata_KOKKOS_DEVICES AND devices STREQUAL "${Strata_KOKKOS_DEVICES}")
+  message(FATAL_ERROR "Strata_SPACES is \"${Strata_SPACES}\", and this Kokkos has none of them, "
+    "but ${Strata_KOKKOS_DEVICES}: name one of these, or use a Kokkos that has yours")
+endif()
+
 # strata_instances(RESULT FOLDER SCALARS SPACES): FOLDER/Name.cpp.in, with @scalar@ and
 # @space@ or @space@ alone, becomes a source file for each of them, so that they compile side by side.
 # Files of a space that Kokkos doesn't have turn out empty.

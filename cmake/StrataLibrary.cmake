@@ -82,7 +82,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Strata)
 install(TARGETS strata strata_header_only EXPORT StrataTargets)
 install(EXPORT StrataTargets NAMESPACE Strata:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/StrataConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/StrataConfig.cmake INSTALL_DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/StrataConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 # While 0.x, a minor release may change the interface.
 set(independent)
 if(Strata_ENABLE_HEADER_ONLY)

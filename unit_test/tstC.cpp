@@ -741,6 +741,9 @@ void expect_fault(const HostMatrix<double>& A, const char* wanted,
         << text;
     EXPECT_EQ(text.find("counted from 0 here") != std::string::npos, base == 1)
         << text;
+    // The names of strata.h, not those of C++.
+    EXPECT_EQ(text.find("::"), std::string::npos) << text;
+    EXPECT_EQ(text.find("Uplo"), std::string::npos) << text;
   }
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Factorization.hpp"
 
-#include <sstream>
-
 using StrataC::Factorization;
 using StrataC::guarded;
 using StrataC::object_of;
@@ -11,43 +9,6 @@ namespace {
 
 Factorization& factorization(strata_factorization factors) {
   return object_of<Factorization>("factors", factors);
-}
-
-std::string text_of(const Strata::IncompleteFactorizationReport& report) {
-  std::ostringstream out;
-  out << "kind: " << to_string(report.kind) << '\n'
-      << "order: " << to_string(report.order) << ", " << report.order_reason
-      << '\n';
-  if (report.level_sets_before > 0)
-    out << "level sets: " << report.level_sets_after << " after "
-        << report.level_sets_before << ", permuted in " << report.order_us
-        << " us, " << report.transformation_bytes << " bytes\n";
-  out << "rows: " << report.rows << '\n'
-      << "entries: " << report.entries << ", L " << report.lower_entries
-      << ", U " << report.upper_entries << ", fill " << report.fill_entries
-      << '\n';
-  if (report.replaced_pivots > 0)
-    out << "replaced pivots: " << report.replaced_pivots << ", largest change "
-        << report.largest_pivot_change << '\n';
-  if (report.shift_tries > 1)
-    out << "shift: " << report.shift << ", the last of " << report.shift_tries
-        << " tries\n";
-  if (report.positive_pivots + report.negative_pivots > 0)
-    out << "pivots: " << report.positive_pivots << " positive, "
-        << report.negative_pivots << " negative\n";
-  out << "memory: " << report.factor_bytes << " bytes of factors, "
-      << report.elimination_bytes << " of elimination, " << report.plan_bytes
-      << " of plans, " << report.workspace_bytes << " of workspace\n";
-  const auto solver = [&](const char* name,
-                          const Strata::TriangularReport& of) {
-    if (of.rows == 0) return;
-    out << "\nsolver with " << name << '\n' << to_string(of);
-  };
-  solver("L", report.lower);
-  solver("U", report.upper);
-  solver("L transposed", report.lower_transposed);
-  solver("U transposed", report.upper_transposed);
-  return out.str();
 }
 
 }  // namespace
@@ -170,7 +131,7 @@ strata_status strata_factorization_report(strata_factorization factors,
   return guarded([&] {
     StrataC::require_pointer("text", text);
     auto& of = factorization(factors);
-    of.report_text = text_of(of.facts());
+    of.report_text = to_string(of.facts());
     *text = of.report_text.c_str();
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Library.hpp"
 
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <unordered_map>
@@ -132,10 +133,22 @@ strata_status status_of(const Strata::Error& error) {
   return STRATA_ERROR;
 }
 
+/// How remedies name what has another name in strata.h.
+constexpr const char* words[][2] = {
+    {"Diag::unit", "STRATA_UNIT"},
+    {"the other Uplo", "the other triangle"},
+    {"FactorOrder::natural", "natural"},
+    {"use JacobiPreconditioner", "use its diagonal"},
+    {"FactorPrecision::working", "working"}};
+
 void note(const char* text) noexcept {
   error_row = -1;
   try {
     error_text = text;
+    for (const auto& [word, here] : words)
+      for (auto at = error_text.find(word); at != std::string::npos;
+           at = error_text.find(word))
+        error_text.replace(at, std::strlen(word), here);
   } catch (...) {
     error_text.clear();
   }

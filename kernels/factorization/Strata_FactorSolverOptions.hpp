@@ -8,6 +8,8 @@
 #include <Strata_Types.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
+#include <string>
 
 namespace Strata {
 
@@ -57,6 +59,20 @@ struct FactorSolverReport : FactorTriangleReports {
     return plan_bytes + value_bytes + workspace_bytes + transformation_bytes;
   }
 };
+
+/// The report as lines of text, `name: value` each, and below them the reports
+/// of the triangular solvers.
+inline std::string to_string(const FactorSolverReport& report) {
+  std::ostringstream out;
+  out << "precision: " << to_string(report.precision)
+      << "\nrows: " << report.rows << "\nentries: L " << report.lower_entries
+      << ", U " << report.upper_entries << "\nmemory: " << report.value_bytes
+      << " bytes of values, " << report.transformation_bytes
+      << " of permutations and scalings, " << report.plan_bytes << " of plans, "
+      << report.workspace_bytes << " of workspace\n"
+      << to_string(static_cast<const FactorTriangleReports&>(report));
+  return out.str();
+}
 
 }  // namespace Strata
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <string>
 
 namespace Strata {
@@ -248,6 +249,38 @@ struct IncompleteFactorizationReport : FactorizationFindings,
   /// have differed, and a pattern if A's is not symmetric.
   std::size_t elimination_bytes = 0;
 };
+
+/// The report as lines of text, `name: value` each, and below them the reports
+/// of the triangular solvers. Numbers that the factors do not have are left
+/// out.
+inline std::string to_string(const IncompleteFactorizationReport& report) {
+  std::ostringstream out;
+  out << "kind: " << to_string(report.kind) << '\n'
+      << "order: " << to_string(report.order) << ", " << report.order_reason
+      << '\n';
+  if (report.level_sets_before > 0)
+    out << "level sets: " << report.level_sets_after << " after "
+        << report.level_sets_before << ", permuted in " << report.order_us
+        << " us, " << report.transformation_bytes << " bytes\n";
+  out << "rows: " << report.rows << '\n'
+      << "entries: " << report.entries << ", L " << report.lower_entries
+      << ", U " << report.upper_entries << ", fill " << report.fill_entries
+      << '\n';
+  if (report.replaced_pivots > 0)
+    out << "replaced pivots: " << report.replaced_pivots << ", largest change "
+        << report.largest_pivot_change << '\n';
+  if (report.shift_tries > 1)
+    out << "shift: " << report.shift << ", the last of " << report.shift_tries
+        << " tries\n";
+  if (report.positive_pivots + report.negative_pivots > 0)
+    out << "pivots: " << report.positive_pivots << " positive, "
+        << report.negative_pivots << " negative\n";
+  out << "memory: " << report.factor_bytes << " bytes of factors, "
+      << report.elimination_bytes << " of elimination, " << report.plan_bytes
+      << " of plans, " << report.workspace_bytes << " of workspace\n"
+      << to_string(static_cast<const FactorTriangleReports&>(report));
+  return out.str();
+}
 
 }  // namespace Strata
 

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iomanip>
+#include <sstream>
+#include <string>
 
 namespace Strata {
 
@@ -57,6 +60,21 @@ struct SellReport {
                                   static_cast<double>(slots);
   }
 };
+
+/// The report as lines of text, `name: value` each.
+inline std::string to_string(const SellReport& report) {
+  std::ostringstream out;
+  out << std::setprecision(3) << "rows: " << report.rows
+      << "\ncolumns: " << report.columns << "\nentries: " << report.entries
+      << "\nslots: " << report.slots << ", " << 100 * report.padding()
+      << " % without an entry\nchunks: " << report.chunks << " of "
+      << report.chunk_rows << " rows, " << report.diagonal_chunks
+      << " on diagonals; sorted by " << report.sigma
+      << " rows\nlongest row: " << report.longest_row << ", "
+      << report.long_rows << " rows out of chunks\nmemory: " << report.bytes
+      << " bytes, " << report.bytes_read << " read by a product\n";
+  return out.str();
+}
 
 }  // namespace Strata
 

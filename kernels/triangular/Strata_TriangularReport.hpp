@@ -173,6 +173,20 @@ struct FactorTriangleReports {
   TriangularReport lower_transposed, upper_transposed;
 };
 
+/// The reports of those solvers, each below a line that names its factor.
+inline std::string to_string(const FactorTriangleReports& reports) {
+  std::string text;
+  const auto add = [&](const char* factor, const TriangularReport& report) {
+    if (report.rows > 0)
+      text += std::string("\nsolver with ") + factor + '\n' + to_string(report);
+  };
+  add("L", reports.lower);
+  add("U", reports.upper);
+  add("L transposed", reports.lower_transposed);
+  add("U transposed", reports.upper_transposed);
+  return text;
+}
+
 }  // namespace Strata
 
 #endif

@@ -34,15 +34,22 @@ void bind_jax(nb::module_& module);
 inline std::string conversion_of(nb::handle report) {
   return nb::cast<std::string>(nb::getattr(report, "_conversion", nb::str("")));
 }
-template <class Class>
-Class& with_conversion(Class& bound) {
-  return bound.def_prop_rw(
-      "conversion", [](nb::handle self) { return conversion_of(self); },
-      [](nb::handle self, const std::string& text) {
-        nb::setattr(self, "_conversion", nb::str(text.c_str()));
-      },
-      "What of the matrix given was converted, at the price of a copy; empty "
-      "if nothing was.");
+/// Gives a report this attribute, and its text.
+template <class Report>
+nb::class_<Report>& with_conversion(nb::class_<Report>& bound) {
+  return bound
+      .def_prop_rw(
+          "conversion", [](nb::handle self) { return conversion_of(self); },
+          [](nb::handle self, const std::string& text) {
+            nb::setattr(self, "_conversion", nb::str(text.c_str()));
+          },
+          "What of the matrix given was converted, at the price of a copy; "
+          "empty if nothing was.")
+      .def("__repr__", [](nb::handle self) {
+        const std::string converted = conversion_of(self);
+        return to_string(nb::cast<const Report&>(self)) +
+               (converted.empty() ? "" : "\nconverted: " + converted);
+      });
 }
 
 /// Calls `take` with a zero of every scalar that libstrata has.

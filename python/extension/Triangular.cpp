@@ -166,12 +166,7 @@ void bind_triangular(nb::module_& module) {
       .def_ro(
           "candidates", &Report::candidates,
           "What was considered, a TriangularCandidate each: the first that is "
-          "not ruled out was chosen.")
-      .def("__repr__", [](nb::handle self) {
-        const std::string converted = conversion_of(self);
-        return Strata::to_string(nb::cast<const Report&>(self)) +
-               (converted.empty() ? "" : "\nconverted: " + converted);
-      });
+          "not ruled out was chosen.");
 
   for_each_type<BindTriangular>(module);
 }

@@ -46,6 +46,23 @@ def test_faults_of_a_matrix(name):
     assert type(again) is type(error) and str(again) == str(error) and again.row == row
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_the_remedy_for_the_other_triangle_helps(lower):
+    A = csr([[1, 5], [0, 2]] if lower else [[1, 0], [5, 2]])
+    with pytest.raises(strata.WrongTriangleError, match=f"pass lower={not lower} ") as caught:
+        strata.TriangularSolver(A, lower=lower)
+    assert caught.value.row == (0 if lower else 1)
+    x = strata.TriangularSolver(A, lower=not lower).solve(np.ones(2))
+    np.testing.assert_allclose(A @ x, np.ones(2))
+
+
+def test_remedies_name_what_python_has():
+    with pytest.raises(strata.IndefiniteError) as caught:
+        strata.ic0(csr([[-1, 0], [0, 1]]))
+    assert "M='jacobi'" in caught.value.remedy
+    assert "JacobiPreconditioner" not in str(caught.value)
+
+
 def test_a_matrix_that_is_not_square():
     with pytest.raises(strata.NotSquareError):
         strata.TriangularSolver(sp.csr_array((3, 4)))

@@ -597,18 +597,37 @@ def test_no_argument_is_of_any_type():
             and "Error" not in of] == []
 
 
+def test_reports_are_lines_of_text():
+    A = laplacian(5)
+    lu = spla.splu(A.tocsc())
+    for made, solvers in ((strata.TriangularSolver(sp.tril(A).tocoo()), 0),
+                          (strata.ilu0(A.tocoo()), 2),
+                          (strata.ilu0(A.tocoo(), transpose=True), 4),
+                          (strata.splu_solver(lu), 2), (strata.SellMatrix(A.tocoo()), 0)):
+        report = made.report()
+        text = str(report)
+        assert "\nrows: 25\n" in "\n" + text and "memory: " in text
+        assert text.count("solver with ") == solvers
+        assert (f"converted: {report.conversion}" in text) == bool(report.conversion)
+    report = strata.splu_solver(lu).report()
+    assert str(report.lower) in str(report)
+
+
 def test_choices_are_logged(caplog):
     import logging
 
     A = laplacian(5)
     with caplog.at_level(logging.DEBUG, "strata_solvers"):
         solver = strata.TriangularSolver(sp.tril(A).tocoo())
-        strata.ilu0(A)
+        M = strata.ilu0(A)
         strata.cg(A, np.ones(25))
     text = [record.getMessage() for record in caplog.records]
     assert solver.report().algorithm in text[0] and "converted: coo to csr" in text[0]
     assert solver.report().reason in text[0]
     assert "IncompletePreconditioner" in text[1] and "ConjugateGradient" in text[-1]
+    assert "order natural" in text[1]
+    for factor, of in ("L", M.report().lower), ("U", M.report().upper):
+        assert f"{factor} by {of.algorithm}, {of.reason}" in text[1]
     assert all(record.name == "strata_solvers" for record in caplog.records)
     caplog.clear()
     strata.ilu0(A)

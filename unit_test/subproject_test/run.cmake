@@ -93,17 +93,18 @@ foreach(place ON OFF)
   configure_and_build(trilinos -Dprefix=${work_dir}/packages -Dnumber=40601
     -Dall_libs_has_folder=${place} ${no_library})
 endforeach()
-# Scalars that there are not are refused.
-file(REMOVE_RECURSE ${work_dir}/scalars)
-execute_process(
-  COMMAND ${CMAKE_COMMAND} -S ${source_dir} -B ${work_dir}/scalars -G ${generator}
-    -DCMAKE_MAKE_PROGRAM=${make_program} -DCMAKE_CXX_COMPILER=${compiler}
-    -DKokkos_DIR=${Kokkos_DIR} -DKokkosKernels_DIR=${KokkosKernels_DIR}
-    "-DStrata_SCALARS=double;half"
-  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-if(result EQUAL 0 OR NOT output MATCHES "Strata_SCALARS has \"half\"")
-  message(FATAL_ERROR "Strata_SCALARS with half gave (${result}): ${output}")
-endif()
+# Scalars that there are not are refused, and spaces none of which Kokkos has.
+foreach(option "Strata_SCALARS=double;half" Strata_SPACES=HIP)
+  file(REMOVE_RECURSE ${work_dir}/refused)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S ${source_dir} -B ${work_dir}/refused -G ${generator}
+      -DCMAKE_MAKE_PROGRAM=${make_program} -DCMAKE_CXX_COMPILER=${compiler}
+      -DKokkos_DIR=${Kokkos_DIR} -DKokkosKernels_DIR=${KokkosKernels_DIR} "-D${option}"
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(result EQUAL 0 OR NOT output MATCHES "Strata_(SCALARS has \"half\"|SPACES is \"HIP\")")
+    message(FATAL_ERROR "${option} gave (${result}): ${output}")
+  endif()
+endforeach()
 # The version is read, not taken for granted.
 file(REMOVE_RECURSE ${work_dir}/trilinos)
 configure(trilinos -Dprefix=${work_dir}/packages -Dnumber=30300 -Dall_libs_has_folder=ON

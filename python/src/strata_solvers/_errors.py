@@ -191,6 +191,7 @@ _words = {
     "the other Uplo": "the other value of lower",
     "FactorOrder::": "order=",
     "BandMethod::": "method=",
+    "use JacobiPreconditioner": "use M='jacobi'",
     "call update_values": "call update",
 }
 

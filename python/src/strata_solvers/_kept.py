@@ -68,7 +68,8 @@ def places_outside(matrix: Crs, lower: bool) -> np.ndarray:
     return np.flatnonzero(indices > row if lower else indices < row)
 
 
-def require_zeros(matrix: Crs, places: np.ndarray, argument: str) -> None:
+def require_zeros(matrix: Crs, places: np.ndarray, argument: str,
+                  remedy: str = "pass the other triangle") -> None:
     """@raises WrongTriangleError where a value at one of the places is not zero."""
     values = _arrays.on_host(matrix.data)
     # (So many are of another pattern, which is refused later.)
@@ -79,8 +80,8 @@ def require_zeros(matrix: Crs, places: np.ndarray, argument: str) -> None:
     raise WrongTriangleError(
         argument, "an entry that is not zero lies on the other side of the diagonal in "
         f"{'column' if matrix.transposed else 'row'} {row}",
-        "pass the other triangle, scipy.sparse.tril or triu of the matrix, or take_triangle=True "
-        "to have that entry ignored", row=row, value=str(column))
+        f"{remedy}, scipy.sparse.tril or triu of the matrix, or take_triangle=True to have that "
+        "entry ignored", row=row, value=str(column))
 
 
 def _row_of(matrix: Crs, places: Any) -> Any:

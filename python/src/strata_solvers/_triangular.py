@@ -170,7 +170,8 @@ class TriangularSolver(Linear, LinearOperator):
             if not zeros or options["enqueue_updates"]:
                 raise
             outside = _kept.places_outside(matrix, lower)
-            _kept.require_zeros(matrix, outside, "A")
+            _kept.require_zeros(matrix, outside, "A",
+                                f"pass lower={not lower} if A is the other triangle")
             self._core = made(*arguments, {**options, "op": op, "take_triangle": True}, stream)
         #: The matrix of the last update, and where it has entries in the other triangle.
         self._shared = _kept.Shared(matrix=matrix, outside=outside, updates=0)

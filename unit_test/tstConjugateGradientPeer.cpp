@@ -203,8 +203,10 @@ TEST(ConjugateGradientHistory, GoesOnAfterNewStarts) {
   const auto crs = host.to_device<Crs<float>>();
   const Strata::SellMatrix A(exec, crs);
   const auto b = random_vector<float>(host.rows);
-  std::vector<double> first;
-  for (const int ahead : {1, 5, 64}) {
+  // On a GPU, many iterations share a launch from 16 ahead on, and sum up in
+  // another order.
+  std::vector<double> first, first_of_many;
+  for (const int ahead : {1, 5, 16, 64}) {
     CgOptions options;
     options.relative_tolerance = 1e-9;  // more than float can give
     options.iterations_ahead = ahead;
@@ -222,9 +224,12 @@ TEST(ConjugateGradientHistory, GoesOnAfterNewStarts) {
     ASSERT_EQ(result.history.size(), std::size_t(result.iterations) + 1);
     for (const double norm : result.history) ASSERT_GT(norm, 0);
     EXPECT_EQ(told, result.history);
-    if (first.empty()) first = result.history;
-    EXPECT_EQ(result.history, first);
+    auto& same = ahead < 16 ? first : first_of_many;
+    if (same.empty()) same = result.history;
+    EXPECT_EQ(result.history, same);
   }
+  for (int it = 0; it < 20; ++it)
+    EXPECT_NEAR(first_of_many[it], first[it], 1e-4 * first[it]) << it;
 }
 
 }  // namespace

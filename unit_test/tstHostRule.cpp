@@ -34,12 +34,13 @@ bool shares_grid(int side, std::int64_t columns, int threads) {
 TEST(HostRule, SharesLargeWideSystemsAmongManyThreads) {
   for (const int threads : {1, 2, 4, 7, 8, 16, 64}) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(shares_grid(100, 1, threads), threads >= 8);
     EXPECT_EQ(shares_grid(160, 1, threads), threads >= 8);
-    // Short, long but narrow, and without rows.
+    EXPECT_EQ(shares_grid(200, 1, threads), threads >= 8);
+    // Short, long but narrow, long rows of narrow level sets, and without rows.
     EXPECT_FALSE(shares_grid(40, 1, threads));
     EXPECT_FALSE(shares(1e7, 1e7, 10000000, 1, threads));
     EXPECT_FALSE(shares(1e6, 5e6, 20000, 1, threads));
+    EXPECT_FALSE(shares(216000, 2.7e6, 414, 1, threads));
     EXPECT_FALSE(shares(0, 0, 0, 1, threads));
   }
 }
@@ -112,15 +113,16 @@ TEST_F(HostChoice, IsTheRules) {
 
 /// CTest runs this with eight threads, too, which share the level sets. Answers
 /// are those of substitution.
-TEST_F(HostChoice, TakesLevelSetsOfALargeGridForManyThreads) {
-  const bool many = Detail::host_threads(Exec()) >= HostRule::least_threads;
-  const Matrix A = triangle("grid3d:80", Uplo::lower);
-  for (const int columns : {1, 2, 30}) {
+TEST_F(HostChoice, TakesWideLevelSetsForManyThreads) {
+  const int threads = Detail::host_threads(Exec());
+  const Matrix A = triangle("random:700000x2", Uplo::lower);
+  for (const int columns : {1, 2, 9}) {
     TriangularOptions options;
     options.max_right_hand_sides = columns;
     const TriangularSolver<double, Exec> solver(Exec(), A, Uplo::lower,
                                                 Diag::non_unit, options);
-    const bool shared = many && columns < 30;
+    const bool shared =
+        threads >= HostRule::least_threads && 4 * columns <= threads;
     EXPECT_EQ(solver.report().algorithm,
               shared ? Algorithm::level_sets : Algorithm::substitution)
         << to_string(solver.report());

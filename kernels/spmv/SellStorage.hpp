@@ -2,7 +2,7 @@
 #ifndef STRATA_KERNELS_SPMV_SELL_STORAGE_HPP
 #define STRATA_KERNELS_SPMV_SELL_STORAGE_HPP
 
-#include <core/device/KokkosVersion.hpp>
+#include <core/device/Backend.hpp>
 #include <cstdint>
 
 namespace Strata {

@@ -166,6 +166,9 @@ class TriangularAlgorithm {
   virtual UnsuitableValues unsuitable(const ValuesInspection&) const {
     return {};
   }
+  /// Share of the plan for which solves with the present values take a way that
+  /// is several times as long, for the sake of accuracy. Waits for `exec`.
+  virtual double slow_share(const ExecutionSpace&) const { return 0; }
   /// Has solves use new values, at which inspect_values and, with merged rows,
   /// MergedValues::look have looked. If this enqueues anything on `exec`, the
   /// caller waits for that before it frees or changes the values.

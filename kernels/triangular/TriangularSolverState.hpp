@@ -297,6 +297,19 @@ class TriangularSolverState {
       enqueued = algorithm_->set_values(exec, A.values, found.divide != 0);
     if (enqueued) exec.fence();
   }
+  /// Whether `algorithm_`, which the automatic choice has made, takes far
+  /// longer with these values than its rule counts on. If so, it is ruled out.
+  bool leave_if_slow(const ExecutionSpace& exec,
+                     AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
+    constexpr double most = 0.1;
+    if (!choice.is_automatic() || algorithm_->slow_share(exec) <= most)
+      return false;
+    updates_.reset();
+    algorithm_.reset();
+    choice.rule_out(report_.algorithm,
+                    "with these values inverses of tiles are too inaccurate");
+    return true;
+  }
   void count_plan_bytes() {
     report_.plan_bytes =
         algorithm_->bytes() + (updates_ ? updates_->bytes() : 0);
@@ -403,8 +416,10 @@ class TriangularSolverState {
       const auto unsuitable = why_unsuitable_values(exec, A, found, growth);
       if (!unsuitable.any) {
         if (!options.enqueue_updates ||
-            make_updates(exec, analysis, options, choice))
-          break;
+            make_updates(exec, analysis, options, choice)) {
+          take_first_values(exec, A, found);
+          if (!leave_if_slow(exec, choice)) break;
+        }
       } else if (unsuitable.too_inaccurate) {
         too_inaccurate = unsuitable.why;
         choice.merge_less(algorithm_, A.values, too_inaccurate);
@@ -415,7 +430,6 @@ class TriangularSolverState {
       algorithm_ = choice.make();
       found = inspect(exec, A);
     }
-    take_first_values(exec, A, found);
     if (report_.merged_levels > 1) {
       report_.growth = growth;
     } else if (report_.unmerged_rows > 0) {

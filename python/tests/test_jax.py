@@ -124,11 +124,15 @@ def test_padded_matrices(rng, called):
         jax.numpy.asarray(A.data)), atol=1e-12)
     assert (gradient[-2:] == 0).all()
     solver = strata.TriangularSolver(of)
-    for values in (2 * of.data, 2 * jax.numpy.asarray(A.data), 2 * A.data):
+    there = jax.numpy.asarray(b)  # where the matrix is
+    new_values = [2 * of.data, 2 * jax.numpy.asarray(A.data)]
+    if jax.default_backend() == "cpu":
+        new_values.append(2 * A.data)
+    for values in new_values:
         solver.update(values)
         for made in (solver, copy.copy(solver), copy.deepcopy(solver),
                      pickle.loads(pickle.dumps(solver))):
-            np.testing.assert_allclose(2 * (A @ np.asarray(made.solve(b))), b, atol=1e-12)
+            np.testing.assert_allclose(2 * (A @ np.asarray(made.solve(there))), b, atol=1e-12)
     # No one looks at the values of a compiled program, so there is no place for zeros.
     zeros = sp.csr_array(([2.0, 0.0, 1.0, 4.0], [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
     with pytest.raises(strata.WrongTriangleError):
@@ -266,7 +270,7 @@ def test_matrices_of_jax(rng):
     from jax.experimental.sparse import BCOO, BCSR
 
     A, b = laplacian(6), rng.random(36)
-    dense = jax.numpy.asarray(A.toarray())
+    dense, there = jax.numpy.asarray(A.toarray()), jax.numpy.asarray(b)
     twice = BCOO.fromdense(dense / 2)
     twice = BCOO((jax.numpy.tile(twice.data, 2), jax.numpy.tile(twice.indices, (2, 1))),
                  shape=dense.shape)
@@ -279,13 +283,13 @@ def test_matrices_of_jax(rng):
                      (twice, "coo to csr"), (dense, "dense to csr")):
         M = strata.ilu0(of)
         assert M.report().conversion == said
-        np.testing.assert_allclose(M @ b, strata.ilu0(A) @ b)
+        np.testing.assert_allclose(np.asarray(M @ there), strata.ilu0(A) @ b)
         M.update(of)
         S = strata.SellMatrix(of)
-        np.testing.assert_allclose(S.H @ b, A.T @ b)
-        x, info = strata.cg(of, jax.numpy.asarray(b), M=lambda r: M @ r, rtol=1e-9)
+        np.testing.assert_allclose(np.asarray(S.H @ there), A.T @ b)
+        x, info = strata.cg(of, there, M=lambda r: M @ r, rtol=1e-9)
         assert info == 0
-        np.testing.assert_allclose(A @ x, b, atol=1e-6)
+        np.testing.assert_allclose(A @ np.asarray(x), b, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])

@@ -76,6 +76,8 @@ class AlgorithmChoice {
     refuse();
   }
 
+  bool is_automatic() const { return selection_.is_automatic(); }
+
   /// Rules an algorithm out that can't be used with these values, of which
   /// `why` tells.
   void rule_out(Algorithm algorithm, const std::string& why) {

@@ -27,12 +27,12 @@ struct HostRule {
   static constexpr int least_threads = 8;
   static constexpr double slice_us = 4000;
   /// What threads take to begin with a level set and to meet after it.
-  static constexpr double meeting_us = 5;
+  static constexpr double meeting_us = 10;
 
-  /// One right-hand side by one thread of a server: grids beyond a core's cache
-  /// take that long, long rows and what a cache holds down to a third of it.
+  /// One right-hand side by one thread of a server, within a factor of two:
+  /// long rows in a core's cache take half as long, scattered ones twice.
   static double one_thread_us(double rows, double entries) {
-    return 0.004 * rows + 0.002 * entries;
+    return 0.004 * rows + 0.001 * entries;
   }
   /// Time of right-hand sides that a thread takes in groups of four, relative
   /// to that of one.

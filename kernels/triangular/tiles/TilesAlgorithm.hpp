@@ -13,6 +13,15 @@
 namespace Strata {
 namespace Detail {
 
+/// Counts the groups that are solved by inverses.
+template <class MemorySpace>
+struct CountInverted {
+  Kokkos::View<const int*, MemorySpace> inverted;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t g, int& count) const {
+    count += inverted(g);
+  }
+};
+
 /// Tiles of up to 32 rows in one launch: see Tiles and SolveTiles.
 ///
 /// Solves with one solver object share its workspace and must not overlap.
@@ -93,6 +102,17 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   int columns_per_warp() const { return many_.columns > 0 ? block : 1; }
 
   bool has_runs() const { return plan_.num_runs > 0; }
+  /// Of the groups that are solved row by row.
+  double slow_share(const ExecutionSpace& exec) const override {
+    const auto groups = static_cast<std::int64_t>(inverted_.extent(0));
+    if (!may_invert_ || groups == 0) return 0;
+    int inverted = 0;
+    Kokkos::parallel_reduce("Strata::Tiles::inverted",
+                            RangeOf<ExecutionSpace>(exec, 0, groups),
+                            CountInverted<Memory>{inverted_}, inverted);
+    exec.fence();
+    return 1 - double(inverted) / double(groups);
+  }
   int num_tiles() const { return plan_.num_tiles; }
   int chain() const { return plan_.chain; }
   /// For each group of tiles, 1 if solves use its inverses with the values set.

@@ -32,6 +32,18 @@ struct Tiles {
   int count() const { return static_cast<int>(size.size()); }
 };
 
+/// The numbers from 0 to `count` - 1 by their keys, which are from 0 to `keys`
+/// - 1, and those of a key in their own order.
+template <class KeyOf>
+std::vector<int> sorted_by_key(int count, std::int64_t keys,
+                               const KeyOf& key_of) {
+  std::vector<int> next(keys + 1, 0), sorted(count);
+  for (int k = 0; k < count; ++k) ++next[key_of(k) + 1];
+  for (std::int64_t key = 0; key < keys; ++key) next[key + 1] += next[key];
+  for (int k = 0; k < count; ++k) sorted[next[key_of(k)]++] = k;
+  return sorted;
+}
+
 /// Slots that `rows` rows take if all are as long as the longest: no more than
 /// twice what they have, but for short ones.
 inline bool wastes_slots(int rows, int longest, std::int64_t entries) {
@@ -154,18 +166,18 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
   constexpr int throttle_depths = 3;
   TileOrder order;
   const int n = static_cast<int>(t.tile_of.size());
-  // By depth, then from large to small.
-  std::vector<int> tiles(t.count());
-  for (int k = 0; k < t.count(); ++k) tiles[k] = k;
+  // 0 for the largest.
+  constexpr int classes = gpu_log_lanes + 1;
   const auto size_class = [&](int k) {
-    int c = 1;
-    while (c < t.size[k]) c *= 2;
+    int c = classes - 1;
+    for (int size = 1; size < t.size[k]; size *= 2) --c;
     return c;
   };
-  std::stable_sort(tiles.begin(), tiles.end(), [&](int a, int b) {
-    return t.depth[a] != t.depth[b] ? t.depth[a] < t.depth[b]
-                                    : size_class(a) > size_class(b);
-  });
+  // By depth, then from large to small.
+  const auto tiles =
+      sorted_by_key(t.count(), std::int64_t{t.depths} * classes, [&](int k) {
+        return std::int64_t{t.depth[k]} * classes + size_class(k);
+      });
   std::vector<int> first_of_tile(t.count());
   std::vector<int> first_of_depth;  // its first place
   int row = 0, light = 0;           // groups of the current ticket

@@ -6,7 +6,6 @@
 #include <analysis/tiles/GrowTiles.hpp>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 
 namespace Strata {
 namespace Detail {
@@ -51,10 +50,8 @@ TileRuns join_tiles(const Tiles& t, const RowMap& row_map,
   std::vector<int> first(t.count() + std::size_t{1}, 0), vertex(n);
   for (int k = 0; k < t.count(); ++k) first[k + 1] = first[k] + t.size[k];
   for (int v = 0; v < n; ++v) vertex[first[t.tile_of[v]] + t.place[v]] = v;
-  std::vector<int> tiles(t.count());
-  std::iota(tiles.begin(), tiles.end(), 0);
-  std::stable_sort(tiles.begin(), tiles.end(),
-                   [&](int a, int b) { return t.depth[a] < t.depth[b]; });
+  const auto tiles =
+      sorted_by_key(t.count(), t.depths, [&](int k) { return t.depth[k]; });
   TileRuns runs;
   runs.run_of.assign(t.count(), -1);
   std::vector<int> needed, all;
@@ -133,10 +130,9 @@ struct RunOrder {
 inline RunOrder order_runs(const Tiles& t, const TileRuns& of, int warps) {
   RunOrder made;
   TileOrder& order = made.order;
-  std::vector<int> runs(of.count()), first_of_tile(t.count());
-  std::iota(runs.begin(), runs.end(), 0);
-  std::stable_sort(runs.begin(), runs.end(),
-                   [&](int a, int b) { return of.depth[a] < of.depth[b]; });
+  std::vector<int> first_of_tile(t.count());
+  const auto runs =
+      sorted_by_key(of.count(), of.depths, [&](int r) { return of.depth[r]; });
   int row = 0;
   for (const int r : runs) {
     const auto number = static_cast<int>(made.runs.size());

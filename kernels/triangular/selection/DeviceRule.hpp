@@ -69,9 +69,9 @@ struct DeviceRule {
   // of these holds.
   /// Rows of a level set * right-hand sides / (lanes of a warp *
   /// multiprocessors) is at most this.
-  static constexpr double columns_rows_of_lane = 1.3;
+  static constexpr double columns_rows_of_lane = 3;
   /// Entries of the longest row / lanes of a warp is at least this.
-  static constexpr double columns_long_row = 80;
+  static constexpr double columns_long_row = 55;
 
   /// @param count_steps  returns the steps of the longest chain of tiles, which
   ///                     takes a pass over the pattern

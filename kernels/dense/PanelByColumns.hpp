@@ -4,7 +4,6 @@
 
 #include <core/device/Backend.hpp>
 #include <kernels/dense/PanelState.hpp>
-#include <kernels/dense/PivotKey.hpp>
 
 namespace Strata {
 namespace Detail {

@@ -9,7 +9,6 @@
 #include <core/device/Warp.hpp>
 #include <core/matrix/InspectValues.hpp>
 #include <kernels/dense/PanelState.hpp>
-#include <kernels/dense/PivotKey.hpp>
 
 namespace Strata {
 namespace Detail {

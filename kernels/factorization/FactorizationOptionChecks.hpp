@@ -5,7 +5,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_IncompleteFactorizationOptions.hpp>
 #include <core/scalar/RealPart.hpp>
-#include <kernels/factorization/solve/FactorSolveOptions.hpp>
+#include <kernels/factorization/solve/FactorTriangles.hpp>
 #include <string>
 
 namespace Strata {

@@ -2,15 +2,47 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_SOLVE_FACTOR_TRIANGLES_HPP
 #define STRATA_KERNELS_FACTORIZATION_SOLVE_FACTOR_TRIANGLES_HPP
 
+#include <Strata_Error.hpp>
+#include <Strata_FactorSolverOptions.hpp>
 #include <Strata_TriangularSolver.hpp>
 #include <Strata_UpdateStatus.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
 #include <array>
 #include <core/interface/NameMatrixErrors.hpp>
-#include <kernels/factorization/solve/FactorSolveOptions.hpp>
+#include <kernels/factorization/solve/SingleFactors.hpp>
+#include <kernels/triangular/OptionChecks.hpp>
+#include <string>
 
 namespace Strata {
 namespace Detail {
+
+/// Of each triangular solver.
+inline TriangularOptions triangular_options(const FactorSolverOptions& options,
+                                            bool enqueue_updates) {
+  TriangularOptions of_each{options.triangular};
+  of_each.take_triangle = options.take_triangle;
+  of_each.enqueue_updates = enqueue_updates;
+  return of_each;
+}
+
+/// @throws OptionError
+template <class Scalar, class ExecutionSpace>
+void check_factor_solve_options(const FactorSolverOptions& options,
+                                bool enqueue_updates) {
+  require_enumerator("lower_diag", options.lower_diag);
+  require_enumerator("upper_diag", options.upper_diag);
+  require_enumerator("precision", options.precision);
+  check_options(triangular_options(options, enqueue_updates));
+  if (options.precision == FactorPrecision::single &&
+      !has_single_factors<Scalar, ExecutionSpace>)
+    throw OptionError(
+        "precision",
+        "is single, and libstrata was built without " +
+            std::string(SinglePrecision<Scalar>::name),
+        "add it to Strata_SCALARS where Strata is configured, or include "
+        "kernels/triangular/TriangularSolverImplementation.hpp and the "
+        "implementation of this class");
+}
 
 /// Whether new values come with a pattern that may be another one.
 enum class PatternIs { known, checked };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// strata_perf_band: times band solves on Google Benchmark, ours beside LAPACK's
-// gbsv and cuSOLVER's dense LU, and ends with a table. band_usage() tells the
-// flags.
+// strata_perf_band: times band solves, ours beside LAPACK's gbsv and cuSOLVER's
+// dense LU, and ends with a table. --help tells the flags.
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <detail/Strata_PerfBand.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// strata_perf_cg: times conjugate gradients on the 7-point Poisson cube on
-// Google Benchmark, ours beside those made of Kokkos Kernels' calls, and ends
-// with a table. usage() tells the flags.
+// strata_perf_cg: times conjugate gradients on the 7-point Poisson cube, ours
+// beside those of Kokkos Kernels' calls, with a table. --help tells the flags.
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
 #include <detail/Strata_PerfCg.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// strata_perf_gauss_jordan: times Gauss-Jordan elimination on Google
-// Benchmark, ours beside its peers, and ends with a table. --help tells the
-// flags.
+// strata_perf_gauss_jordan: times Gauss-Jordan elimination, ours beside its
+// peers, and ends with a table. --help tells the flags.
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <core/device/KokkosVersion.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// strata_perf_krylov: times solves in time steps whose matrix changes, by one
-// Krylov method with our preconditioner and its peers, on Google Benchmark, and
-// ends with a table. --help tells the flags.
+// strata_perf_krylov: times solves in time steps whose matrix changes, by a
+// Krylov method with our preconditioner and its peers. --help tells the flags.
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// strata_perf_spmv: times products of sparse matrices with vectors on Google
-// Benchmark, ours beside their peers, and ends with a table. --help tells the
-// flags.
+// strata_perf_spmv: times products of sparse matrices with vectors, ours beside
+// their peers, and ends with a table. --help tells the flags.
 #include <Kokkos_Core.hpp>
 #include <Strata_Gallery.hpp>
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // strata_perf_sptrsv_registered: strata_perf_sptrsv with an algorithm from
-// outside of the library. This file is compiled along with the benchmark's
-// sources.
+// outside of the library. This file is compiled with the benchmark's sources.
 #include <Kokkos_Core.hpp>
 #include <unit_test/RowByRow.hpp>
 

@@ -172,15 +172,19 @@ class Reproduce(unittest.TestCase):
         os.makedirs(tree)
 
         def git(*words):
-            subprocess.run(["git", "-C", tree, "-c", "user.name=a", "-c",
-                            "user.email=a@b", *words], check=True,
-                           stdout=subprocess.DEVNULL)
+            subprocess.run(["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b",
+                            *words], check=True, stdout=subprocess.DEVNULL)
 
         old, common.ROOT = common.ROOT, tree
         try:
             # The tree may lie in another repository, whose commit is not its own.
             self.assertEqual(common.commit_of_sources(), "unknown")
             self.assertEqual(common.commit_of_sources("named"), "named")
+            # Or be the current folder, and in none.
+            common.ROOT, os.environ["GIT_DIR"] = os.getcwd(), "none"
+            self.assertEqual(common.commit_of_sources("named"), "named")
+            common.ROOT = tree
+            del os.environ["GIT_DIR"]
             git("init", "--quiet")
             write(tree, "source.hpp", "1")
             git("add", ".")

@@ -70,8 +70,8 @@ def _git(*words):
 def commit_of_sources(given=""):
     """The commit, with -dirty where any file differs or is not in it. `given` stands
     for it where the sources came without their history."""
-    if os.path.realpath(_git("rev-parse", "--show-toplevel") or "") != \
-            os.path.realpath(ROOT):
+    top = _git("rev-parse", "--show-toplevel")
+    if not top or os.path.realpath(top) != os.path.realpath(ROOT):
         return given or "unknown"
     if given:
         raise UserError("--commit is for sources without their history; these "

@@ -115,16 +115,16 @@ TEST(DeviceRule, TilesAreCountedWhereTheyMayWin) {
 }
 
 TEST(DeviceRule, TilesAreForColumnsSideBySide) {
-  // 5,491 rows of all columns to a level set.
+  // 12,672 rows of all columns to a level set.
   DeviceFeatures f = on_h100(100000, 300000, 100, 1);
   EXPECT_FALSE(takes_tiles(f));
-  f.columns = 5;
+  f.columns = 12;
   EXPECT_TRUE(takes_tiles(f));
-  f.columns = 6;
+  f.columns = 13;
   EXPECT_FALSE(takes_tiles(f));
-  f.longest_row = 2559;
+  f.longest_row = 1759;
   EXPECT_FALSE(takes_tiles(f));
-  f.longest_row = 2560;
+  f.longest_row = 1760;
   EXPECT_TRUE(takes_tiles(f));
 }
 
@@ -142,11 +142,11 @@ TEST(DeviceRule, ThresholdsAreInUnitsOfTheDevice) {
   EXPECT_FALSE(takes_tiles(of_long_rows));
   // Half the multiprocessors have room for half the columns.
   DeviceFeatures columns = on_h100(100000, 300000, 100, 1);
-  columns.columns = 5;
+  columns.columns = 12;
   EXPECT_TRUE(takes_tiles(columns));
   columns.multiprocessors = 66;
   EXPECT_FALSE(takes_tiles(columns));
-  columns.columns = 2;
+  columns.columns = 6;
   EXPECT_TRUE(takes_tiles(columns));
 }
 

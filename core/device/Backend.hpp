@@ -152,6 +152,16 @@ inline constexpr int wave_width = lane_width<ExecutionSpace>;
 /// has room for them.
 template <class ExecutionSpace>
 inline constexpr bool bounds_count_teams = gpu_lane_width == 32;
+/// Threads that the device's multiprocessors have room for. Kokkos refuses a
+/// launch whose bounds ask for more.
+#if defined(KOKKOS_ARCH_TURING75)
+constexpr int threads_of_multiprocessor = 1024;
+#elif defined(KOKKOS_ARCH_AMPERE86) || defined(KOKKOS_ARCH_AMPERE87) || \
+    defined(KOKKOS_ARCH_ADA89) || defined(KOKKOS_ARCH_BLACKWELL120)
+constexpr int threads_of_multiprocessor = 1536;
+#else
+constexpr int threads_of_multiprocessor = 2048;
+#endif
 #if defined(KOKKOS_ENABLE_CUDA)
 template <>
 inline constexpr int wave_width<Kokkos::Cuda> = 32;
@@ -173,7 +183,7 @@ inline constexpr const char* device_memory_errors[] = {
 #if defined(KOKKOS_ENABLE_CUDA)
 template <class ExecutionSpace>
 inline constexpr bool has_native_launches =
-    is_gpu<ExecutionSpace> && STRATA_ENABLE_CUDA_NATIVE;
+    is_gpu<ExecutionSpace>&& STRATA_ENABLE_CUDA_NATIVE;
 #else
 template <class ExecutionSpace>
 inline constexpr bool has_native_launches = false;

@@ -152,8 +152,10 @@ template <class ExecutionSpace, int threads, int teams_at_once,
 using WaitingTeams = Kokkos::TeamPolicy<
     ExecutionSpace,
     Kokkos::LaunchBounds<threads * vector_lanes<ExecutionSpace>,
-                         bounds_count_teams<ExecutionSpace> ? teams_at_once
-                                                            : 1>,
+                         !bounds_count_teams<ExecutionSpace> ? 1
+                         : threads * teams_at_once <= threads_of_multiprocessor
+                             ? teams_at_once
+                             : threads_of_multiprocessor / threads>,
     Properties...>;
 
 /// Has the first vector lane of each thread do all the work.

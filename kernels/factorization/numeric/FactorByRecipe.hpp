@@ -384,7 +384,7 @@ struct FactorByRecipe {
     Term next = look_at(places_of(at + step, end), at + step < end, held);
     at += 2 * step;
     RecipeTerm later = places_of(at, end);
-    const unsigned group = (lanes == 32 ? ~0u : (1u << lanes) - 1u)
+    const LaneMask group = (lanes == 32 ? ~0u : (1u << lanes) - 1u)
                            << (lane - own);
     bool finished = !any;
     for (int turn = 0; lane_any(!finished);) {
@@ -403,7 +403,7 @@ struct FactorByRecipe {
         }
       }
       // Entries of which all terms are added up.
-      const unsigned summed = lane_ballot(!now.any);
+      const LaneMask summed = lane_ballot(!now.any);
       const bool last = !finished && (summed & group) == group;
       if (lane_any(last)) {
         const Scalar value = lane_group_sum(sum, lanes);

@@ -130,7 +130,7 @@ struct TermsOfPairs {
       const std::int64_t at = first + lane;
       const std::int64_t match =
           at < to ? pattern.find(low, high, pattern.a_entries(at)) : -1;
-      const unsigned matches = lane_ballot(match >= 0);
+      const LaneMask matches = lane_ballot(match >= 0);
       if constexpr (lists) {
         if (match >= 0) {
           const std::int64_t term =

@@ -203,10 +203,10 @@ class FillTable {
     size = 0;
     for (std::int64_t first = 0; first < shape_.capacity; first += width) {
       const auto slot = static_cast<int>(first) + lane;
-      const unsigned kept_lanes = lane_ballot(
+      const LaneMask kept_lanes = lane_ballot(
           slot < shape_.capacity &&
           (slot == row || (vertex_[slot] == slot && largest_[slot] == slot)));
-      const unsigned before = kept_lanes & ((1u << lane) - 1);
+      const LaneMask before = kept_lanes & ((1u << lane) - 1);
       if (kept_lanes >> lane & 1u) sent_[size + count_bits(before)] = slot;
       size += count_bits(kept_lanes);
     }

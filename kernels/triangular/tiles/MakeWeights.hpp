@@ -182,7 +182,7 @@ struct MakeWeights {
                                                const Entry& entry, int mine,
                                                int lane, const Shared& at,
                                                Scalar& w, bool& good) const {
-    for (unsigned left = lane_ballot(entry.q >= 0); left != 0;
+    for (LaneMask left = lane_ballot(entry.q >= 0); left != 0;
          left &= left - 1) {
       const int from = lowest_bit(left), q = lane_broadcast(entry.q, from);
       const Scalar v = lane_read(entry.v, from);

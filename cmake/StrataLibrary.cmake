@@ -18,7 +18,11 @@ target_link_libraries(strata_header_only INTERFACE
 option(Strata_HALF_WARPS "Give GPU kernels warps of 16 lanes, for tests on CUDA" OFF)
 mark_as_advanced(Strata_HALF_WARPS)
 if(Strata_HALF_WARPS)
-  target_compile_definitions(strata_header_only INTERFACE STRATA_IMPL_HALF_WARPS)
+  if(NOT "CUDA" IN_LIST Strata_KOKKOS_DEVICES)
+    message(FATAL_ERROR "Strata_HALF_WARPS is for tests on CUDA, which Kokkos has not")
+  endif()
+  target_compile_definitions(strata_header_only INTERFACE
+    $<BUILD_INTERFACE:STRATA_IMPL_HALF_WARPS>)
   target_include_directories(strata_header_only BEFORE INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/unit_test/half_warps>)
 endif()

@@ -182,14 +182,14 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
   std::vector<int> first_of_depth;  // its first place
   int row = 0, light = 0;           // groups of the current ticket
   for (std::size_t i = 0; i < tiles.size();) {
-    const int depth = t.depth[tiles[i]], width = size_class(tiles[i]);
+    const int depth = t.depth[tiles[i]], sizes = size_class(tiles[i]);
     TileGroup g{};
     g.first_row = row;
     int longest = 0;
     std::int64_t outside = 0;
     for (; i < tiles.size(); ++i) {
       const int k = tiles[i];
-      if (t.depth[k] != depth || size_class(k) != width ||
+      if (t.depth[k] != depth || size_class(k) != sizes ||
           g.rows + t.size[k] > most_tile_rows)
         break;
       const int longer = std::max(longest, t.longest[k]);

@@ -138,7 +138,7 @@ constexpr const char* words[][2] = {
     {"Diag::unit", "STRATA_UNIT"},
     {"the other Uplo", "the other triangle"},
     {"FactorOrder::natural", "natural"},
-    {"use JacobiPreconditioner", "use its diagonal"},
+    {"use JacobiPreconditioner", "precondition with its diagonal alone"},
     {"FactorPrecision::working", "working"}};
 
 void note(const char* text) noexcept {

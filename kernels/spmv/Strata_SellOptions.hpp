@@ -69,8 +69,8 @@ inline std::string to_string(const SellReport& report) {
       << "\nslots: " << report.slots << ", " << 100 * report.padding()
       << " % without an entry\nchunks: " << report.chunks << " of "
       << report.chunk_rows << " rows, " << report.diagonal_chunks
-      << " on diagonals; sorted by " << report.sigma
-      << " rows\nlongest row: " << report.longest_row << ", "
+      << " on diagonals; " << report.lanes_per_row << " lanes a row; sorted by "
+      << report.sigma << " rows\nlongest row: " << report.longest_row << ", "
       << report.long_rows << " rows out of chunks\nmemory: " << report.bytes
       << " bytes, " << report.bytes_read << " read by a product\n";
   return out.str();

@@ -48,7 +48,7 @@ nb::class_<Report>& with_conversion(nb::class_<Report>& bound) {
       .def("__repr__", [](nb::handle self) {
         const std::string converted = conversion_of(self);
         return to_string(nb::cast<const Report&>(self)) +
-               (converted.empty() ? "" : "\nconverted: " + converted);
+               (converted.empty() ? "" : "converted: " + converted);
       });
 }
 

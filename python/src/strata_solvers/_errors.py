@@ -190,6 +190,7 @@ _words = {
     "Diag::unit": "unit_diagonal=True",
     "the other Uplo": "the other value of lower",
     "FactorOrder::": "order=",
+    "FactorPrecision::": "precision=",
     "BandMethod::": "method=",
     "use JacobiPreconditioner": "use M='jacobi'",
     "call update_values": "call update",

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What SciPy's users pass works: matrices of any format, operators of anyone, callbacks."""
 
+import contextlib
 import copy
+import logging
 import pickle
+import re
 import threading
 import warnings
 
@@ -12,6 +15,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 from conftest import (
     DTYPES, INDICES, laplacian, random_array, random_matrix, random_triangle, tolerance,
+    with_indices,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +61,24 @@ def unsorted(rng, A, duplicates=False):
     made.indptr = np.searchsorted(row[order], np.arange(A.shape[0] + 1)).astype(A.indptr.dtype)
     made.indices, made.data = column[order].astype(A.indices.dtype), data[order].astype(A.dtype)
     return made
+
+
+@contextlib.contextmanager
+def listening(messages):
+    """The library's messages for debugging are added to a list."""
+    class Handler(logging.Handler):
+        def emit(self, record):
+            messages.append(record.getMessage())
+
+    log, handler = logging.getLogger("strata_solvers"), Handler()
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 # --- Matrices are converted as SciPy converts them ---------------------------
@@ -190,9 +212,69 @@ def test_systems_of_any_format_and_type(seed, form, method, of_A, of_b):
     rng = np.random.default_rng(seed)
     A = hermitian(rng, 25, of_A)
     b = random_array(rng, 25, of_b)
-    x, info = getattr(strata, method)(in_form(A, form), b, rtol=1e-4)
+    solve, given_ = getattr(strata, method), in_form(A, form)
+    x, info = solve(given_, b, rtol=1e-4)
     assert info == 0 and x.dtype == np.result_type(of_A, of_b)
     assert np.linalg.norm(A @ x - b) <= 2.5e-4 * np.linalg.norm(b)
+    done = [] if form in ("csr", "matrix") else [f"{form} to csr"]
+    done += [f"{of_A} to {x.dtype}"] if x.dtype != of_A else []
+    assert info.conversion == ", ".join(done)
+    assert pickle.loads(pickle.dumps(info)).conversion == info.conversion
+    if done:
+        with pytest.raises(strata.TypeMismatchError, match=re.escape(done[0])) as caught:
+            solve(given_, b, copy=False)
+        assert caught.value.argument == "A" and "copy=False" in caught.value.remedy
+    x, info = solve(A.astype(x.dtype), b, rtol=1e-4, copy=False)
+    assert info == 0 and info.conversion == ""
+
+
+@pytest.mark.parametrize("method", ["cg", "gmres", "bicgstab"])
+def test_systems_that_are_taken_as_they_are(rng, method):
+    """Rows in any order, operators, and a SellMatrix, whose own report says the rest."""
+    A, solve = hermitian(rng, 25), getattr(strata, method)
+    S = strata.SellMatrix(A.tocoo())
+    assert S.report().conversion == "coo to csr"
+    for of in (unsorted(rng, A), unsorted(rng, A, True), spla.aslinearoperator(A), S):
+        x, info = solve(of, np.ones(25), rtol=1e-10, copy=False)
+        assert info == 0 and info.conversion == ""
+        np.testing.assert_allclose(A @ x, np.ones(25), atol=1e-8)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(FORMS), st.sampled_from(INDICES),
+       st.sampled_from(DTYPES), st.booleans())
+def test_what_superlu_takes(seed, form, index, dtype, sort):
+    rng = np.random.default_rng(seed)
+    A = general(rng, 20, dtype)
+    if form in ("csr", "csc"):
+        # Of the transposed matrix for CSC.
+        of = A if sort else unsorted(rng, A, True)
+        of = with_indices(of, index)
+        given_ = of if form == "csr" else of.T
+        A = A if form == "csr" else A.T
+    else:
+        given_, index, sort = in_form(A, form), "int32", True
+    kept = given_.copy()
+    messages = []
+    with listening(messages):
+        solve = strata.factorized(given_)
+    b = random_array(rng, 20, dtype)
+    np.testing.assert_allclose(A @ solve(b), b, atol=100 * tolerance(dtype))
+    assert (given_ != kept).nnz == 0 if sp.issparse(given_) else (given_ == kept).all()
+    if form == "csc":
+        np.testing.assert_array_equal(given_.indices, kept.indices)
+    done = [] if form == "csc" else [
+        f"{'csr' if form == 'matrix' else form} to csc"]
+    done += ["indices to int32"] if index == "int64" else []
+    done += [] if sort else ["sorted"]
+    text = [message for message in messages if message.startswith("factorized")]
+    assert text == (["factorized: converted: " + ", ".join(done)] if done else [])
+    if done:
+        with pytest.raises(strata.TypeMismatchError) as caught:
+            strata.factorized(given_, copy=False)
+        assert caught.value.argument == "A" and done[0] in str(caught.value)
+        assert "copy=False" in caught.value.remedy
+    else:
+        np.testing.assert_array_equal(strata.factorized(given_, copy=False)(b), solve(b))
 
 
 # --- Preconditioners ---------------------------------------------------------
@@ -614,14 +696,15 @@ def test_reports_are_lines_of_text():
 
 
 def test_choices_are_logged(caplog):
-    import logging
-
     A = laplacian(5)
     with caplog.at_level(logging.DEBUG, "strata_solvers"):
         solver = strata.TriangularSolver(sp.tril(A).tocoo())
         M = strata.ilu0(A)
         strata.cg(A, np.ones(25))
+        strata.cg(A.tocoo(), np.ones(25))
     text = [record.getMessage() for record in caplog.records]
+    assert "; converted: coo to csr" in text.pop()
+    assert "converted" not in text[-1]
     assert solver.report().algorithm in text[0] and "converted: coo to csr" in text[0]
     assert solver.report().reason in text[0]
     assert "IncompletePreconditioner" in text[1] and "ConjugateGradient" in text[-1]
@@ -644,7 +727,6 @@ def test_a_pool_for_a_block():
 
 
 def test_literals_are_the_librarys_names():
-    import re
     from typing import get_args
 
     from strata_solvers import _types

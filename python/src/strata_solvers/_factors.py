@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -18,6 +18,7 @@ from ._types import (
     FactorOptions,
     FactorPlanOptions,
     Precision,
+    Solve,
     SparseMatrix,
     SuperLU,
     Unpack,
@@ -279,7 +280,7 @@ def splu_solver(lu: SuperLU, **options: Unpack[FactorOptions]) -> FactorSolver:
     return FactorSolver(lu.L, lu.U, lu.perm_r, lu.perm_c, **options)
 
 
-def factorized(A: SparseMatrix, *, copy: bool | None = None) -> Callable[[ArrayLike], Any]:
+def factorized(A: SparseMatrix, *, copy: bool | None = None) -> Solve:
     """A function that solves A x = b, as SciPy's and CuPy's of this name returns.
 
     SuperLU factorises on the host, with pivoting; solves are the library's, on the GPU if A

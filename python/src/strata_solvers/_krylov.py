@@ -15,8 +15,10 @@ from ._operator import Applied, is_operator
 from ._sell import SellMatrix, new_matrix
 from ._types import (
     ArrayLike,
+    ArrayT,
     Callback,
     CallbackType,
+    Numbers,
     Operator,
     Preconditioner,
     Progress,
@@ -137,7 +139,7 @@ def _documented(name: str, info: str, more: str = "", extra: str = "",
 @_documented("cg", "CgInfo")
 def cg(
     A: SparseMatrix | Operator,
-    b: ArrayLike,
+    b: ArrayT | Numbers,
     x0: ArrayLike | None = None,
     *,
     rtol: float = 1e-5,
@@ -148,7 +150,7 @@ def cg(
     callback: Callback | None = None,
     progress: Progress | None = None,
     copy: bool | None = None,
-) -> tuple[Any, CgInfo]:
+) -> tuple[ArrayT | np.ndarray, CgInfo]:
     """Conjugate gradients for A x = b with a Hermitian positive definite A.
 
     """
@@ -166,7 +168,7 @@ def cg(
           "        callback(x) after each cycle; copy what is to be kept.")
 def gmres(
     A: SparseMatrix | Operator,
-    b: ArrayLike,
+    b: ArrayT | Numbers,
     x0: ArrayLike | None = None,
     *,
     rtol: float = 1e-5,
@@ -179,7 +181,7 @@ def gmres(
     callback_type: CallbackType = "pr_norm",
     progress: Progress | None = None,
     copy: bool | None = None,
-) -> tuple[Any, KrylovInfo]:
+) -> tuple[ArrayT | np.ndarray, KrylovInfo]:
     """GMRES with restarts for A x = b with any A that is not singular.
 
     """
@@ -197,7 +199,7 @@ def gmres(
           "anew, 0 to 1000.")
 def bicgstab(
     A: SparseMatrix | Operator,
-    b: ArrayLike,
+    b: ArrayT | Numbers,
     x0: ArrayLike | None = None,
     *,
     rtol: float = 1e-5,
@@ -209,7 +211,7 @@ def bicgstab(
     callback: Callback | None = None,
     progress: Progress | None = None,
     copy: bool | None = None,
-) -> tuple[Any, KrylovInfo]:
+) -> tuple[ArrayT | np.ndarray, KrylovInfo]:
     """The stabilised method of biconjugate gradients for A x = b with any A.
 
     """

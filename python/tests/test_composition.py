@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What SciPy's users pass works: matrices of any format, operators of anyone, callbacks."""
 
+import contextlib
 import copy
+import logging
 import pickle
+import re
 import threading
 import warnings
 
@@ -12,6 +15,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 from conftest import (
     DTYPES, INDICES, laplacian, random_array, random_matrix, random_triangle, tolerance,
+    with_indices,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +61,24 @@ def unsorted(rng, A, duplicates=False):
     made.indptr = np.searchsorted(row[order], np.arange(A.shape[0] + 1)).astype(A.indptr.dtype)
     made.indices, made.data = column[order].astype(A.indices.dtype), data[order].astype(A.dtype)
     return made
+
+
+@contextlib.contextmanager
+def listening(messages):
+    """The library's messages for debugging are added to a list."""
+    class Handler(logging.Handler):
+        def emit(self, record):
+            messages.append(record.getMessage())
+
+    log, handler = logging.getLogger("strata_solvers"), Handler()
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 # --- Matrices are converted as SciPy converts them ---------------------------
@@ -190,9 +212,69 @@ def test_systems_of_any_format_and_type(seed, form, method, of_A, of_b):
     rng = np.random.default_rng(seed)
     A = hermitian(rng, 25, of_A)
     b = random_array(rng, 25, of_b)
-    x, info = getattr(strata, method)(in_form(A, form), b, rtol=1e-4)
+    solve, given_ = getattr(strata, method), in_form(A, form)
+    x, info = solve(given_, b, rtol=1e-4)
     assert info == 0 and x.dtype == np.result_type(of_A, of_b)
     assert np.linalg.norm(A @ x - b) <= 2.5e-4 * np.linalg.norm(b)
+    done = [] if form in ("csr", "matrix") else [f"{form} to csr"]
+    done += [f"{of_A} to {x.dtype}"] if x.dtype != of_A else []
+    assert info.conversion == ", ".join(done)
+    assert pickle.loads(pickle.dumps(info)).conversion == info.conversion
+    if done:
+        with pytest.raises(strata.TypeMismatchError, match=re.escape(done[0])) as caught:
+            solve(given_, b, copy=False)
+        assert caught.value.argument == "A" and "copy=False" in caught.value.remedy
+    x, info = solve(A.astype(x.dtype), b, rtol=1e-4, copy=False)
+    assert info == 0 and info.conversion == ""
+
+
+@pytest.mark.parametrize("method", ["cg", "gmres", "bicgstab"])
+def test_systems_that_are_taken_as_they_are(rng, method):
+    """Rows in any order, operators, and a SellMatrix, whose own report says the rest."""
+    A, solve = hermitian(rng, 25), getattr(strata, method)
+    S = strata.SellMatrix(A.tocoo())
+    assert S.report().conversion == "coo to csr"
+    for of in (unsorted(rng, A), unsorted(rng, A, True), spla.aslinearoperator(A), S):
+        x, info = solve(of, np.ones(25), rtol=1e-10, copy=False)
+        assert info == 0 and info.conversion == ""
+        np.testing.assert_allclose(A @ x, np.ones(25), atol=1e-8)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(FORMS), st.sampled_from(INDICES),
+       st.sampled_from(DTYPES), st.booleans())
+def test_what_superlu_takes(seed, form, index, dtype, sort):
+    rng = np.random.default_rng(seed)
+    A = general(rng, 20, dtype)
+    if form in ("csr", "csc"):
+        # Of the transposed matrix for CSC.
+        of = A if sort else unsorted(rng, A, True)
+        of = with_indices(of, index)
+        given_ = of if form == "csr" else of.T
+        A = A if form == "csr" else A.T
+    else:
+        given_, index, sort = in_form(A, form), "int32", True
+    kept = given_.copy()
+    messages = []
+    with listening(messages):
+        solve = strata.factorized(given_)
+    b = random_array(rng, 20, dtype)
+    np.testing.assert_allclose(A @ solve(b), b, atol=100 * tolerance(dtype))
+    assert (given_ != kept).nnz == 0 if sp.issparse(given_) else (given_ == kept).all()
+    if form == "csc":
+        np.testing.assert_array_equal(given_.indices, kept.indices)
+    done = [] if form == "csc" else [
+        f"{'csr' if form == 'matrix' else form} to csc"]
+    done += ["indices to int32"] if index == "int64" else []
+    done += [] if sort else ["sorted"]
+    text = [message for message in messages if message.startswith("factorized")]
+    assert text == (["factorized: converted: " + ", ".join(done)] if done else [])
+    if done:
+        with pytest.raises(strata.TypeMismatchError) as caught:
+            strata.factorized(given_, copy=False)
+        assert caught.value.argument == "A" and done[0] in str(caught.value)
+        assert "copy=False" in caught.value.remedy
+    else:
+        np.testing.assert_array_equal(strata.factorized(given_, copy=False)(b), solve(b))
 
 
 # --- Preconditioners ---------------------------------------------------------
@@ -574,27 +656,48 @@ def test_classes_for_cupy(rng, monkeypatch, kind):
 # --- What else belongs to a package ------------------------------------------
 
 
-def test_no_argument_is_of_any_type():
+def public_functions():
+    """The package's functions, and its classes' methods and properties, with names."""
     import inspect
 
-    found = []
     for name in strata.__all__:
         entry = getattr(strata, name)
-        members = [entry] if inspect.isfunction(entry) else [
-            member for key, member in vars(entry).items() if inspect.isfunction(member) and (
-                key == "__init__" or not key.startswith("_"))] if inspect.isclass(
-                    entry) and entry.__module__.startswith("strata_solvers._") else []
-        for member in members:
-            parameters = inspect.signature(member).parameters.values()
-            for parameter in parameters:
-                if parameter.name in ("self", "cls"):
-                    continue
-                note = parameter.annotation
-                if note is inspect.Parameter.empty or "Any" in str(note):
-                    found.append(f"{name}.{member.__name__}({parameter.name}: {note})")
-    # Made by ilu0() and its like alone, and by Error's own code.
-    assert [of for of in found if not of.startswith("IncompletePreconditioner.__init__")
-            and "Error" not in of] == []
+        if inspect.isfunction(entry):
+            yield name, entry
+        kinds = [kind for kind in entry.__mro__ if kind.__module__.startswith(
+            "strata_solvers._")] if inspect.isclass(entry) else []
+        for key, member in ((key, member) for kind in kinds for key, member in vars(
+                kind).items() if key == "__init__" or not key.startswith("_")):
+            member = member.fget if isinstance(member, property) else getattr(
+                member, "__func__", member)
+            if inspect.isfunction(member):
+                yield f"{name}.{key}", member
+
+
+def test_nothing_at_the_door_is_of_any_type():
+    import inspect
+    import typing
+
+    found, seen = [], set()
+    for name, function in public_functions():
+        # Made by ilu0() and its like alone, and by Error's own code.
+        if name == "IncompletePreconditioner.__init__" or "Error" in name:
+            continue
+        seen.add(name)
+        # Python 3.10 doesn't keep them.
+        overloads = getattr(typing, "get_overloads", lambda of: [])(function)
+        for signature in map(inspect.signature, [function, *overloads]):
+            notes = {parameter.name: parameter.annotation
+                     for parameter in signature.parameters.values()
+                     if parameter.name not in ("self", "cls")}
+            if not name.endswith("__init__"):
+                notes["return"] = signature.return_annotation
+            found += [f"{name}({key}: {note})" for key, note in notes.items()
+                      if note is inspect.Signature.empty or "Any" in str(note)]
+    assert found == []
+    assert {"cg", "factorized", "IncompletePreconditioner.lower", "FactorSolver.apply",
+            "IncompletePreconditioner.perm_r", "SellMatrix.apply"} <= seen
+    assert "Any" not in str(strata.ReducedRowEchelonForm.__annotations__)
 
 
 def test_reports_are_lines_of_text():
@@ -614,14 +717,15 @@ def test_reports_are_lines_of_text():
 
 
 def test_choices_are_logged(caplog):
-    import logging
-
     A = laplacian(5)
     with caplog.at_level(logging.DEBUG, "strata_solvers"):
         solver = strata.TriangularSolver(sp.tril(A).tocoo())
         M = strata.ilu0(A)
         strata.cg(A, np.ones(25))
+        strata.cg(A.tocoo(), np.ones(25))
     text = [record.getMessage() for record in caplog.records]
+    assert "; converted: coo to csr" in text.pop()
+    assert "converted" not in text[-1]
     assert solver.report().algorithm in text[0] and "converted: coo to csr" in text[0]
     assert solver.report().reason in text[0]
     assert "IncompletePreconditioner" in text[1] and "ConjugateGradient" in text[-1]
@@ -634,17 +738,30 @@ def test_choices_are_logged(caplog):
     assert not caplog.records
 
 
-def test_a_pool_for_a_block():
+def test_a_pool_for_a_block(monkeypatch):
+    """At the end, also of a block that raises, the extension frees what it keeps: once, and
+    not what is in use.  (A host keeps nothing, so the calls are counted.)"""
+    from strata_solvers import _core, _pool
+
+    assert _pool.release_memory_pool is _core.release_memory_pool is strata.release_memory_pool
+    calls = []
+    monkeypatch.setattr(_pool, "release_memory_pool",
+                        lambda: calls.append(_core.release_memory_pool()))
     A = laplacian(8)
+    with strata.memory_pool():
+        M = strata.ilu0(A)
+        z = M @ np.ones(64)
+        assert calls == []
+    assert calls == [None]
     with pytest.raises(KeyError):
         with strata.memory_pool():
-            M = strata.ilu0(A)
+            assert calls == [None]
             raise KeyError
-    assert np.isfinite(M @ np.ones(64)).all()
+    assert calls == [None] * 2
+    np.testing.assert_array_equal(M @ np.ones(64), z)
 
 
 def test_literals_are_the_librarys_names():
-    import re
     from typing import get_args
 
     from strata_solvers import _types

@@ -165,7 +165,7 @@ def crs(A: Any, argument: str = "A", *, square: bool = True,
         indptr, indices = (_convert.cast(array, "int64") for array in (indptr, indices))
         done.append("indices to int64")
     if done:
-        _expect_leave_to_convert(argument, done, copy, data)
+        expect_leave_to_convert(argument, done, copy, data)
     rows = shape[1] if form == "csc" else shape[0]
     if indptr.shape[0] != rows + 1:
         raise SizeMismatchError(
@@ -179,8 +179,8 @@ def crs(A: Any, argument: str = "A", *, square: bool = True,
                space, spare, ", ".join(dict.fromkeys(done)), reordered)
 
 
-def _expect_leave_to_convert(argument: str, done: list[str], copy: bool | None,
-                             array: Any) -> None:
+def expect_leave_to_convert(argument: str, done: list[str], copy: bool | None,
+                            array: Any) -> None:
     """@raises TypeMismatchError where the caller wants no copy, HandleError in a capture"""
     what = ", ".join(dict.fromkeys(done))
     if copy is False:
@@ -199,8 +199,8 @@ def _converted_matrix(A: Any, argument: str, form: str | None, to: str,
         if _is_torch(A):
             array = A.values() if form in ("csr", "csc") else A if form == "dense" else (
                 A._values() if form == "coo" else None)
-        _expect_leave_to_convert(argument, [f"{form} to {to}"], copy,
-                                 array if hasattr(array, "dtype") else None)
+        expect_leave_to_convert(argument, [f"{form} to {to}"], copy,
+                                array if hasattr(array, "dtype") else None)
         made = _convert.to_form(A, form, to)
     if made is None:
         what = f"in the format {form!r}" if form is not None else f"a {type(A).__name__}"
@@ -215,7 +215,7 @@ def _converted_matrix(A: Any, argument: str, form: str | None, to: str,
 def in_order(matrix: Crs, argument: str = "A") -> Crs | None:
     """A matrix whose columns increase along each row, entries named twice added up: a copy.
     None where there is no way."""
-    _expect_leave_to_convert(argument, ["sorted"], None, matrix.data)
+    expect_leave_to_convert(argument, ["sorted"], None, matrix.data)
     shape = matrix.shape[::-1] if matrix.transposed else matrix.shape
     made = _convert.sum_duplicates(matrix.indptr, matrix.indices, matrix.data, shape)
     if made is None:

@@ -19,7 +19,7 @@ from ._errors import (
 )
 from ._log import chosen
 from ._operator import Linear, operator_class
-from ._types import Array, ArrayLike, ArrayT, BandMethod
+from ._types import Array, ArrayLike, ArrayT, BandMethod, Numbers
 
 
 def _dense(array: Any, argument: str, shape: str) -> Any:
@@ -131,10 +131,10 @@ class BandSolver(Linear, LinearOperator):
     @overload
     def solve(self, b: ArrayT, out: None = None) -> ArrayT: ...
     @overload
-    def solve(self, b: ArrayLike, out: None = None) -> Any: ...
+    def solve(self, b: Numbers, out: None = None) -> np.ndarray: ...
     @overload
     def solve(self, b: ArrayLike, out: ArrayT) -> ArrayT: ...
-    def solve(self, b: ArrayLike, out: Array | None = None) -> Any:
+    def solve(self, b: ArrayLike, out: Array | None = None) -> Array:
         """x = A^-1 b.
 
         Parameters
@@ -213,11 +213,11 @@ def _restore(l_and_u: tuple[int, int], ab: Any, options: dict[str, Any]) -> Band
 def solve_banded(
     l_and_u: tuple[int, int],
     ab: ArrayLike,
-    b: ArrayLike,
+    b: ArrayT | Numbers,
     overwrite_ab: bool = False,
     overwrite_b: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> ArrayT | np.ndarray:
     """Solves a band system once: the arguments of ``scipy.linalg.solve_banded``.
 
     Parameters
@@ -272,7 +272,7 @@ class ReducedRowEchelonForm(NamedTuple):
     """What :func:`rref` returns."""
 
     #: The reduced row echelon form, m x n.
-    matrix: Any
+    matrix: Array
     #: Its rank.
     rank: int
     #: Column of the leading one of row 0, 1, ..., rank - 1.

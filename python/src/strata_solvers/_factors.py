@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _convert, _core, _kept
 from ._errors import OptionError, SizeMismatchError, TypeMismatchError, WrongTriangleError
-from ._log import chosen
+from ._log import chosen, log
 from ._operator import Applied, operator_class
 from ._triangular import plan_options
 from ._types import (
@@ -18,6 +18,7 @@ from ._types import (
     FactorOptions,
     FactorPlanOptions,
     Precision,
+    Solve,
     SparseMatrix,
     SuperLU,
     Unpack,
@@ -279,7 +280,7 @@ def splu_solver(lu: SuperLU, **options: Unpack[FactorOptions]) -> FactorSolver:
     return FactorSolver(lu.L, lu.U, lu.perm_r, lu.perm_c, **options)
 
 
-def factorized(A: SparseMatrix) -> Callable[[ArrayLike], Any]:
+def factorized(A: SparseMatrix, *, copy: bool | None = None) -> Solve:
     """A function that solves A x = b, as SciPy's and CuPy's of this name returns.
 
     SuperLU factorises on the host, with pivoting; solves are the library's, on the GPU if A
@@ -288,7 +289,10 @@ def factorized(A: SparseMatrix) -> Callable[[ArrayLike], Any]:
     Parameters
     ----------
     A : sparse matrix, n x n
-        In any format and of any type that :func:`ilu0` accepts.
+        In any format and of any type that :func:`ilu0` accepts.  SuperLU takes CSC with
+        sorted columns and indices of 32 bits; what else is converted is logged.
+    copy : bool, optional
+        False: refuse a matrix that has to be converted.
 
     Returns
     -------
@@ -303,10 +307,20 @@ def factorized(A: SparseMatrix) -> Callable[[ArrayLike], Any]:
     from scipy.sparse import csc_array, csr_array
     from scipy.sparse.linalg import splu
 
-    matrix = _arrays.crs(A, forms=("csc", "csr"))
+    matrix = _arrays.crs(A, forms=("csc", "csr"), copy=copy)
     kind = csc_array if matrix.transposed else csr_array
     on_host = [_arrays.on_host(array) for array in (matrix.data, matrix.indices, matrix.indptr)]
-    lu = splu(kind(tuple(on_host), shape=matrix.shape, copy=True).tocsc())
+    made = kind(tuple(on_host), shape=matrix.shape)
+    is_sorted = made.has_canonical_format
+    done = [what for what, needed in (
+        (matrix.conversion, matrix.conversion), ("csr to csc", not matrix.transposed),
+        ("indices to int32", _arrays.dtype_name(matrix.indices) != "int32"),
+        ("sorted", not is_sorted)) if needed]
+    if done:
+        _arrays.expect_leave_to_convert("A", done, copy, matrix.data)
+        log.debug("factorized: converted: %s", ", ".join(done))
+    # SuperLU would sort the caller's arrays.
+    lu = splu(made.tocsc(copy=not is_sorted))
     if matrix.space == "host":
         return splu_solver(lu).solve
     L, U = (_Arrays(*(_convert.to_device_of(array, matrix.data) for array in (

@@ -15,8 +15,10 @@ from ._operator import Applied, is_operator
 from ._sell import SellMatrix, new_matrix
 from ._types import (
     ArrayLike,
+    ArrayT,
     Callback,
     CallbackType,
+    Numbers,
     Operator,
     Preconditioner,
     Progress,
@@ -40,6 +42,8 @@ class KrylovInfo(int):
         Norms of the residual as followed through the iterations.
     restarts : int
         Times that the iteration was begun anew from b - A x.
+    conversion : str
+        What was converted of A; empty if nothing was.
     """
 
     status: str
@@ -48,9 +52,10 @@ class KrylovInfo(int):
     residual_norm: float
     history: list[float]
     restarts: int
+    conversion: str
 
     @classmethod
-    def _of(cls, result: Any) -> KrylovInfo:
+    def _of(cls, result: Any, conversion: str) -> KrylovInfo:
         number = {"converged": 0, "indefinite_matrix": -1, "indefinite_preconditioner": -2,
                   "not_finite": -3, "breakdown": -4, "diverged": -5}.get(
                       result.status, max(1, result.iterations))
@@ -58,6 +63,7 @@ class KrylovInfo(int):
         for name in ("status", "iterations", "rhs_norm", "residual_norm", "history",
                      "restarts"):
             setattr(made, name, getattr(result, name))
+        made.conversion = conversion
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -78,7 +84,8 @@ _arguments = """The arguments are those of ``scipy.sparse.linalg.{name}``.{more}
     ----------
     A : sparse matrix, n x n, a SellMatrix, or another LinearOperator
         A SellMatrix spares the conversion where one A serves many solves.  A matrix is
-        converted to the type that holds A and b.
+        converted to CSR format and to the type that holds A and b: ``info.conversion``
+        says so.
     b : array of n
     x0 : array of n, optional
         Where to begin; zero by default.  It is not changed.
@@ -100,6 +107,8 @@ _arguments = """The arguments are those of ``scipy.sparse.linalg.{name}``.{more}
     progress : callable, optional
         Called as progress(iteration, norm of the residual), some iterations late; the
         solve stops where it returns False.
+    copy : bool, optional
+        False: refuse an A that has to be converted.
 
     Returns
     -------
@@ -130,7 +139,7 @@ def _documented(name: str, info: str, more: str = "", extra: str = "",
 @_documented("cg", "CgInfo")
 def cg(
     A: SparseMatrix | Operator,
-    b: ArrayLike,
+    b: ArrayT | Numbers,
     x0: ArrayLike | None = None,
     *,
     rtol: float = 1e-5,
@@ -140,12 +149,13 @@ def cg(
     M: Preconditioner | None = None,
     callback: Callback | None = None,
     progress: Progress | None = None,
-) -> tuple[Any, CgInfo]:
+    copy: bool | None = None,
+) -> tuple[ArrayT | np.ndarray, CgInfo]:
     """Conjugate gradients for A x = b with a Hermitian positive definite A.
 
     """
     return _solve("ConjugateGradient", CgInfo, A, b, x0, rtol, atol, dtol, maxiter, M,
-                  callback, "iteration", progress, {})
+                  callback, "iteration", progress, copy, {})
 
 
 @_documented(
@@ -158,7 +168,7 @@ def cg(
           "        callback(x) after each cycle; copy what is to be kept.")
 def gmres(
     A: SparseMatrix | Operator,
-    b: ArrayLike,
+    b: ArrayT | Numbers,
     x0: ArrayLike | None = None,
     *,
     rtol: float = 1e-5,
@@ -170,7 +180,8 @@ def gmres(
     callback: Callback | None = None,
     callback_type: CallbackType = "pr_norm",
     progress: Progress | None = None,
-) -> tuple[Any, KrylovInfo]:
+    copy: bool | None = None,
+) -> tuple[ArrayT | np.ndarray, KrylovInfo]:
     """GMRES with restarts for A x = b with any A that is not singular.
 
     """
@@ -178,7 +189,8 @@ def gmres(
         raise OptionError("callback_type", f"is {callback_type!r}",
                           "use 'x', 'pr_norm' or 'legacy'")
     return _solve("Gmres", KrylovInfo, A, b, x0, rtol, atol, dtol, maxiter, M, callback,
-                  "cycle" if callback_type == "x" else "norm", progress, {"restart": restart})
+                  "cycle" if callback_type == "x" else "norm", progress, copy,
+                  {"restart": restart})
 
 
 @_documented(
@@ -187,7 +199,7 @@ def gmres(
           "anew, 0 to 1000.")
 def bicgstab(
     A: SparseMatrix | Operator,
-    b: ArrayLike,
+    b: ArrayT | Numbers,
     x0: ArrayLike | None = None,
     *,
     rtol: float = 1e-5,
@@ -198,30 +210,35 @@ def bicgstab(
     max_new_starts: int = 5,
     callback: Callback | None = None,
     progress: Progress | None = None,
-) -> tuple[Any, KrylovInfo]:
+    copy: bool | None = None,
+) -> tuple[ArrayT | np.ndarray, KrylovInfo]:
     """The stabilised method of biconjugate gradients for A x = b with any A.
 
     """
     return _solve("BiCgStab", KrylovInfo, A, b, x0, rtol, atol, dtol, maxiter, M, callback,
-                  "iteration", progress, {"max_new_starts": max_new_starts})
+                  "iteration", progress, copy, {"max_new_starts": max_new_starts})
 
 
 class _System:
     """A as a solve takes it, and what vectors have to be."""
 
-    def __init__(self, A: Any, b: Any):
+    def __init__(self, A: Any, b: Any, copy: bool | None):
         self.matrix: _arrays.Crs | None = None
+        self.conversion = ""
         if isinstance(A, SellMatrix):
             self.matrix, self.dtype, self.space = A._matrix, A._type.name, A._space
         elif _convert.form_of(A) is None and is_operator(A):
             self.space = _arrays.space_of(b)
             self.dtype = _common_type(getattr(A, "dtype", None), b)
         else:
-            matrix = _arrays.crs(A, square=False)
+            matrix = _arrays.crs(A, square=False, copy=copy)
             self.space, self.dtype = matrix.space, _common_type(matrix.dtype, b)
+            done = [matrix.conversion] if matrix.conversion else []
             if self.dtype != matrix.dtype:
+                done.append(f"{matrix.dtype} to {self.dtype}")
+                _arrays.expect_leave_to_convert("A", done, copy, matrix.data)
                 matrix = matrix._replace(data=_convert.cast(matrix.data, self.dtype))
-            self.matrix = matrix
+            self.matrix, self.conversion = matrix, ", ".join(done)
         shape = A.shape
         if len(shape) != 2 or shape[0] != shape[1]:
             raise NotSquareError("A", f"has the shape {tuple(shape)}", "pass a square matrix")
@@ -337,8 +354,8 @@ def _watch(callback: Any, when: str, target: _arrays.Target, b: Any, start_is_ze
 
 def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: float,
            dtol: float, maxiter: int | None, M: Any, callback: Any, when: str, progress: Any,
-           more: dict[str, Any]) -> Any:
-    system = _System(A, b)
+           copy: bool | None, more: dict[str, Any]) -> Any:
+    system = _System(A, b, copy)
     n, matrix = system.rows, system.matrix
     b = system.vector(b, "b")
     stream = _arrays.waiting_stream(b)
@@ -386,8 +403,9 @@ def _solve(method: str, kind: Any, A: Any, b: Any, x0: Any, rtol: float, atol: f
     else:
         result = solver.solve(*operators, given, x, stream)
     end()
-    info = kind._of(result)
-    log.debug("%s: %s", method, info)
+    info = kind._of(result, system.conversion)
+    log.debug("%s: %s%s", method, info,
+              f"; converted: {info.conversion}" if info.conversion else "")
     return target.done(stream), info
 
 

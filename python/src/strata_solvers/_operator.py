@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays
 from ._errors import OptionError
-from ._types import Array, ArrayLike, ArrayT, Trans
+from ._types import Array, ArrayLike, ArrayT, Numbers, Trans
 
 _ops: dict[str | int, str] = {
     "N": "none", "T": "transpose", "H": "conjugate_transpose",
@@ -112,10 +112,10 @@ class Applied(Linear):
     @overload
     def apply(self, r: ArrayT, out: None = None, *, trans: Trans = "N") -> ArrayT: ...
     @overload
-    def apply(self, r: ArrayLike, out: None = None, *, trans: Trans = "N") -> Any: ...
+    def apply(self, r: Numbers, out: None = None, *, trans: Trans = "N") -> np.ndarray: ...
     @overload
     def apply(self, r: ArrayLike, out: ArrayT, *, trans: Trans = "N") -> ArrayT: ...
-    def apply(self, r: ArrayLike, out: Array | None = None, *, trans: Trans = "N") -> Any:
+    def apply(self, r: ArrayLike, out: Array | None = None, *, trans: Trans = "N") -> Array:
         """z = op(M)^-1 r, where M is the product of the factors.
 
         Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
@@ -161,8 +161,8 @@ class Applied(Linear):
     @overload
     def solve(self, rhs: ArrayT) -> ArrayT: ...
     @overload
-    def solve(self, rhs: ArrayLike) -> Any: ...
-    def solve(self, rhs: ArrayLike) -> Any:
+    def solve(self, rhs: Numbers) -> np.ndarray: ...
+    def solve(self, rhs: ArrayLike) -> Array:
         """M^-1 rhs: the call that SciPy's and CuPy's `spilu` objects have."""
         return self.apply(rhs)
 

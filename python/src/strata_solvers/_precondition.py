@@ -18,6 +18,7 @@ from ._operator import Applied
 from ._triangular import UpdateStatus, plan_options
 from ._types import (
     ArrayLike,
+    Factor,
     IncompleteOptions,
     Order,
     PlanOptions,
@@ -170,7 +171,7 @@ class IncompletePreconditioner(Applied, LinearOperator):
         return made
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> Factor:
         """The lower factor, n x n, in CSR format: a SciPy array on the host.
 
         Of `ilu0` it has ones on its diagonal; of `ic0` it is Cholesky's L with
@@ -180,33 +181,33 @@ class IncompletePreconditioner(Applied, LinearOperator):
         return self._make_factors()[0]
 
     @property
-    def upper(self) -> Any:
+    def upper(self) -> Factor:
         """The upper factor, n x n, in CSR format: `lower` times it is M."""
         return self._make_factors()[1]
 
     @property
-    def perm_r(self) -> Any:
+    def perm_r(self) -> np.ndarray | None:
         """Row i of A is row perm_r[i] of the matrix Pr Dr A Dc Pc that `lower` and `upper` are
         factors of: with `perm_c`, `row_scale` and `col_scale`, for a :class:`FactorSolver`.
         A NumPy array; None if rows are not permuted."""
         return self._copied("copy_places", True, np.int32)
 
     @property
-    def perm_c(self) -> Any:
+    def perm_c(self) -> np.ndarray | None:
         """Column i of A is column perm_c[i] of that matrix."""
         return self._copied("copy_places", False, np.int32)
 
     @property
-    def row_scale(self) -> Any:
+    def row_scale(self) -> np.ndarray | None:
         """The diagonal of Dr, a copy; None if rows are not scaled."""
         return self._copied("copy_scaling", True, self.dtype)
 
     @property
-    def col_scale(self) -> Any:
+    def col_scale(self) -> np.ndarray | None:
         """The diagonal of Dc."""
         return self._copied("copy_scaling", False, self.dtype)
 
-    def _copied(self, copy: str, rows: bool, dtype: Any) -> Any:
+    def _copied(self, copy: str, rows: bool, dtype: Any) -> np.ndarray | None:
         to = np.empty(self.shape[0], dtype)
         stream = _arrays.waiting_stream(self._matrix.data)
         return to if getattr(self._core, copy)(rows, to, stream) else None

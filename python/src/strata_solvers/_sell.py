@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any, overload
 
+import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _convert, _core, _kept
 from ._errors import OptionError, TypeMismatchError
 from ._log import chosen
 from ._operator import Linear, operator_class
-from ._types import Array, ArrayLike, ArrayT, SparseMatrix, Values
+from ._types import Array, ArrayLike, ArrayT, Numbers, SparseMatrix, Values
 
 
 class SellMatrix(Linear, LinearOperator):
@@ -74,13 +75,13 @@ class SellMatrix(Linear, LinearOperator):
     def apply(self, x: ArrayT, out: None = None, *, alpha: complex = 1,
               beta: complex = 0) -> ArrayT: ...
     @overload
-    def apply(self, x: ArrayLike, out: None = None, *, alpha: complex = 1,
-              beta: complex = 0) -> Any: ...
+    def apply(self, x: Numbers, out: None = None, *, alpha: complex = 1,
+              beta: complex = 0) -> np.ndarray: ...
     @overload
     def apply(self, x: ArrayLike, out: ArrayT, *, alpha: complex = 1,
               beta: complex = 0) -> ArrayT: ...
     def apply(self, x: ArrayLike, out: Array | None = None, *, alpha: complex = 1,
-              beta: complex = 0) -> Any:
+              beta: complex = 0) -> Array:
         """y = alpha A x + beta y.
 
         Parameters

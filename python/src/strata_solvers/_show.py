@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
 from ._errors import OptionError, TypeMismatchError
 from ._triangular import TriangularSolver
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def level_sets(solver: TriangularSolver) -> np.ndarray:
@@ -32,7 +35,7 @@ def level_sets(solver: TriangularSolver) -> np.ndarray:
     return np.asarray(sizes, dtype=np.int64)
 
 
-def show(solver: TriangularSolver, axes: object = None) -> Any:
+def show(solver: TriangularSolver, axes: object = None) -> Figure | str:
     """Draws the plan of a solver: the rows of its level sets.
 
     There is a bar for each level set, as high as it has rows (for very many level sets, a

@@ -26,6 +26,7 @@ from ._types import (
     ArrayLike,
     ArrayT,
     Experimental,
+    Numbers,
     SparseMatrix,
     Trans,
     Values,
@@ -189,10 +190,10 @@ class TriangularSolver(Linear, LinearOperator):
     @overload
     def solve(self, b: ArrayT, out: None = None) -> ArrayT: ...
     @overload
-    def solve(self, b: ArrayLike, out: None = None) -> Any: ...
+    def solve(self, b: Numbers, out: None = None) -> np.ndarray: ...
     @overload
     def solve(self, b: ArrayLike, out: ArrayT) -> ArrayT: ...
-    def solve(self, b: ArrayLike, out: Array | None = None) -> Any:
+    def solve(self, b: ArrayLike, out: Array | None = None) -> Array:
         """x = op(A)^-1 b.
 
         Other threads of Python run meanwhile.  On a GPU the work is enqueued on the
@@ -368,9 +369,9 @@ def spsolve_triangular(A: SparseMatrix, b: ArrayT, lower: bool = True,
                        overwrite_A: bool = False, overwrite_b: bool = False,
                        unit_diagonal: bool = False) -> ArrayT: ...
 @overload
-def spsolve_triangular(A: SparseMatrix, b: ArrayLike, lower: bool = True,
+def spsolve_triangular(A: SparseMatrix, b: Numbers, lower: bool = True,
                        overwrite_A: bool = False, overwrite_b: bool = False,
-                       unit_diagonal: bool = False) -> Any: ...
+                       unit_diagonal: bool = False) -> np.ndarray: ...
 def spsolve_triangular(
     A: SparseMatrix,
     b: ArrayLike,
@@ -378,7 +379,7 @@ def spsolve_triangular(
     overwrite_A: bool = False,
     overwrite_b: bool = False,
     unit_diagonal: bool = False,
-) -> Any:
+) -> Array:
     """Solves A x = b once: SciPy's and CuPy's function of that name, and its arguments.
 
     Parameters

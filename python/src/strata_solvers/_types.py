@@ -14,6 +14,7 @@ from typing import (
     TypedDict,
     TypeVar,
     Union,
+    overload,
 )
 
 import numpy as np
@@ -40,6 +41,12 @@ class SparseMatrix(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]: ...
+
+
+class Factor(SparseMatrix, Protocol):
+    """A sparse matrix of the framework that the factorised one is of."""
+
+    def __matmul__(self, x: Array, /) -> Array: ...
 
 
 class Operator(Protocol):
@@ -71,8 +78,21 @@ class HasNorms(Protocol):
 #: An array that is returned as what it was passed.
 ArrayT = TypeVar("ArrayT", bound=Array)
 
-ArrayLike = Union[Array, Sequence[float], Sequence[complex], Sequence[Sequence[float]],
-                  Sequence[Sequence[complex]]]
+#: Numbers of Python: the answer is an array of NumPy.
+Numbers = Union[Sequence[float], Sequence[complex], Sequence[Sequence[float]],
+                Sequence[Sequence[complex]]]
+ArrayLike = Union[Array, Numbers]
+
+
+class Solve(Protocol):
+    """What `factorized` returns."""
+
+    @overload
+    def __call__(self, rhs: ArrayT, /) -> ArrayT: ...
+    @overload
+    def __call__(self, rhs: Numbers, /) -> np.ndarray: ...
+
+
 Values = Union[SparseMatrix, Array]
 Preconditioner = Union[Operator, SparseMatrix, Callable[[object], object], Literal["jacobi"]]
 #: The new solution, or a norm.

@@ -14,7 +14,7 @@ from plots import (BLUE, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION,
 from tables import UserError
 
 MOST_TICKS = 8  # up to which each size has its own
-COLOURS = [VERMILION, BLUE, GREEN, PURPLE, ORANGE, SKY, INDIGO, GREY]
+COLOURS = [VERMILION, BLUE, ORANGE, PURPLE, GREEN, SKY, INDIGO, GREY]
 MARKERS = "os^Dv*PX"
 # The first line whose name has one of these is drawn in its colour, on all pages.
 ROLES = {"Strata": 0, "cuSPARSE": 1, "Kokkos Kernels": 2, "LAPACK": 3, "cuSOLVER": 4}

@@ -9,6 +9,7 @@
 // and that of a kernel which CUDA starts without Kokkos. What it calls besides
 // is below, for every kind of team.
 
+#include <algorithm>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Warp.hpp>
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -152,10 +153,10 @@ template <class ExecutionSpace, int threads, int teams_at_once,
 using WaitingTeams = Kokkos::TeamPolicy<
     ExecutionSpace,
     Kokkos::LaunchBounds<threads * vector_lanes<ExecutionSpace>,
-                         !bounds_count_teams<ExecutionSpace> ? 1
-                         : threads * teams_at_once <= threads_of_multiprocessor
-                             ? teams_at_once
-                             : threads_of_multiprocessor / threads>,
+                         bounds_count_teams<ExecutionSpace>
+                             ? std::min(teams_at_once,
+                                        threads_of_multiprocessor / threads)
+                             : 1>,
     Properties...>;
 
 /// Has the first vector lane of each thread do all the work.

@@ -302,13 +302,12 @@ class TriangularSolverState {
   static constexpr const char* too_inaccurate_inverses =
       "with these values inverses of tiles are too inaccurate";
   /// Whether solves take far longer with these values than the rule of the
-  /// choice counts on. A tile of 32 rows that is solved row by row takes as
-  /// long as some twenty with inverses (measured with one right-hand side).
+  /// choice counts on. Measured with one right-hand side only
+  /// (docs/notes/triangular_gpu.md, tiles).
   bool is_slow(const ExecutionSpace& exec) const {
     return report_.right_hand_sides == 1 && algorithm_->slow_share(exec) > 0.1;
   }
-  /// Rules out `algorithm_`, which the automatic choice has made, if it is
-  /// slow, for those without inverses.
+  /// Rules `algorithm_` out if the automatic choice has made it and it is slow.
   bool leave_if_slow(const ExecutionSpace& exec,
                      AlgorithmChoice<Scalar, ExecutionSpace>& choice) {
     if (!choice.is_automatic() || !is_slow(exec)) return false;

@@ -20,16 +20,31 @@ using Detail::most_tile_rows;
 using Detail::order_runs;
 using Detail::order_tiles;
 using Detail::RunOrder;
+using Detail::Tile;
 using Detail::TileGroup;
 using Detail::TileOrder;
 using Detail::TileRun;
 using Detail::TileRuns;
 using Detail::Tiles;
+using Detail::TileVertex;
 using TestGraphs::Graph;
 
-Tiles tiles_of(const Graph& graph) {
-  return grow_tiles(graph.num_vertices, graph.row_map, graph.entries);
-}
+/// Tiles with the memory of their vertices.
+struct Grown : Tiles {
+  explicit Grown(const Graph& graph) : memory(graph.num_vertices) {
+    static_cast<Tiles&>(*this) = grow_tiles(graph.num_vertices, graph.row_map,
+                                            graph.entries, memory.data());
+  }
+  std::vector<TileVertex> memory;
+
+  /// The vertex at each place.
+  std::vector<int> in(const TileOrder& order) const {
+    std::vector<int> made(memory.size(), -1);
+    for (int v = 0; v < num_vertices; ++v)
+      made.at(order.place_of[vertex[v].tile].first_row + vertex[v].place()) = v;
+    return made;
+  }
+};
 
 std::vector<std::pair<std::string, Graph>> graphs() {
   std::vector<std::pair<std::string, Graph>> all;
@@ -57,33 +72,35 @@ std::vector<std::pair<std::string, Graph>> graphs() {
 TEST(Tiles, DependenciesOutsideAreOfLesserDepth) {
   for (const auto& [name, graph] : graphs()) {
     SCOPED_TRACE(name);
-    const Tiles t = tiles_of(graph);
+    const Grown t(graph);
     std::vector<int> size(t.count(), 0);
     std::vector<std::vector<int>> rows(t.count());
     int depths = 0;
     for (int v = 0; v < graph.num_vertices; ++v) {
-      const int tile = t.tile_of[v];
-      EXPECT_EQ(t.place[v], size[tile]++) << v;
-      rows[tile].push_back(v);
-      depths = std::max(depths, t.depth[tile] + 1);
+      const TileVertex& of = t.vertex[v];
+      const Tile& tile = t.of(v);
+      EXPECT_EQ(of.place(), size[of.tile]++) << v;
+      EXPECT_EQ(of.depth, tile.depth) << v;
+      rows[of.tile].push_back(v);
+      depths = std::max(depths, tile.depth + 1);
       int outside = 0;
-      unsigned ancestors = 1u << t.place[v];
+      unsigned ancestors = 1u << of.place();
       for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
         const int u = graph.entries(k);
-        if (t.tile_of[u] == tile) {
-          ancestors |= t.ancestors[u];
+        if (t.vertex[u].tile == of.tile) {
+          ancestors |= t.vertex[u].ancestors;
           continue;
         }
         ++outside;
-        EXPECT_LT(t.depth[t.tile_of[u]], t.depth[tile]) << u << " of " << v;
+        EXPECT_LT(t.of(u).depth, tile.depth) << u << " of " << v;
       }
-      EXPECT_EQ(t.outside_of[v], outside) << v;
-      EXPECT_EQ(t.ancestors[v], ancestors) << v;
-      EXPECT_LE(outside, t.longest[tile]);
+      EXPECT_EQ(of.outside, outside) << v;
+      EXPECT_EQ(of.ancestors, ancestors) << v;
+      EXPECT_LE(outside, tile.longest);
     }
     EXPECT_EQ(t.depths, depths);
     for (int k = 0; k < t.count(); ++k) {
-      EXPECT_EQ(t.size[k], size[k]);
+      EXPECT_EQ(t.tile[k].size, size[k]);
       EXPECT_LE(size[k], most_tile_rows);
     }
   }
@@ -94,7 +111,7 @@ TEST(Tiles, DependenciesOutsideAreOfLesserDepth) {
 TEST(Tiles, ChainsAreShort) {
   std::vector<std::set<int>> path(1000);
   for (int v = 1; v < 1000; ++v) path[v].insert(v - 1);
-  EXPECT_EQ(tiles_of(TestGraphs::make_graph(path)).depths,
+  EXPECT_EQ(Grown(TestGraphs::make_graph(path)).depths,
             999 / most_tile_rows + 1);
   for (const auto& [name, graph] : graphs()) {
     SCOPED_TRACE(name);
@@ -105,7 +122,7 @@ TEST(Tiles, ChainsAreShort) {
         level[v] = std::max(level[v], level[graph.entries(k)] + 1);
       levels = std::max(levels, level[v] + 1);
     }
-    EXPECT_LE(tiles_of(graph).depths, levels);
+    EXPECT_LE(Grown(graph).depths, levels);
   }
 }
 
@@ -113,11 +130,11 @@ TEST(Tiles, GroupsHoldWholeTilesInOrderOfDepth) {
   for (const auto& [name, graph] : graphs())
     for (const int warps : {1, 4}) {
       SCOPED_TRACE(name + ", warps " + std::to_string(warps));
-      const Tiles t = tiles_of(graph);
+      const Grown t(graph);
       constexpr int most_steps = 8, most_width = 16;
       const TileOrder order = order_tiles(t, warps, most_steps, most_width);
-      ASSERT_EQ(int(order.vertex.size()), graph.num_vertices);
-      auto sorted = order.vertex;
+      const auto vertex = t.in(order);
+      auto sorted = vertex;
       std::sort(sorted.begin(), sorted.end());
       for (int v = 0; v < graph.num_vertices; ++v) ASSERT_EQ(sorted[v], v);
       int row = 0, depth = 0;
@@ -130,17 +147,19 @@ TEST(Tiles, GroupsHoldWholeTilesInOrderOfDepth) {
         ASSERT_LE(g.rows << g.log_lanes, most_tile_rows);
         const int share = (1 << g.log_lanes) * (g.of_team ? warps : 1);
         for (int r = 0; r < g.rows; ++r) {
-          const int v = order.vertex[row + r], tile = t.tile_of[v];
-          EXPECT_GE(t.depth[tile], depth);
-          depth = t.depth[tile];
-          EXPECT_LE(t.outside_of[v], g.steps * share);
-          EXPECT_LE(t.size[tile], g.width);
+          const int v = vertex[row + r], place = t.vertex[v].place();
+          const Tile& tile = t.of(v);
+          EXPECT_GE(tile.depth, depth);
+          depth = tile.depth;
+          EXPECT_LE(t.vertex[v].outside, g.steps * share);
+          EXPECT_LE(tile.size, g.width);
           // All of the tile, row by row.
-          EXPECT_EQ(t.tile_of[order.vertex[row + r - t.place[v]]], tile);
-          EXPECT_LE(r - t.place[v] + t.size[tile], g.rows);
+          EXPECT_EQ(&t.of(vertex[row + r - place]), &tile);
+          EXPECT_LE(r - place + tile.size, g.rows);
+          EXPECT_EQ(&order.groups[order.place_of[t.vertex[v].tile].group], &g);
         }
         if (g.throttle >= 0) {
-          EXPECT_LT(t.depth[t.tile_of[order.vertex[g.throttle]]], depth);
+          EXPECT_LT(t.of(vertex[g.throttle]).depth, depth);
         }
         if (!g.of_team && warps > 1) {
           EXPECT_LE(g.width, most_width);
@@ -173,7 +192,7 @@ TEST(Tiles, RunsNeedFewUnknownsOfRunsOfLesserDepth) {
   int found = 0;
   for (const auto& [name, graph] : graphs()) {
     SCOPED_TRACE(name);
-    const Tiles t = tiles_of(graph);
+    const Grown t(graph);
     const TileRuns runs =
         join_tiles(t, graph.row_map, graph.entries, most_tiles, most_unknowns);
     if (runs.count() == 0) continue;
@@ -181,10 +200,10 @@ TEST(Tiles, RunsNeedFewUnknownsOfRunsOfLesserDepth) {
     std::vector<std::set<int>> unknowns(runs.count());
     int depths = 0;
     for (int v = 0; v < graph.num_vertices; ++v) {
-      const int run = runs.run_of[t.tile_of[v]];
+      const int run = runs.run_of[t.vertex[v].tile];
       depths = std::max(depths, runs.depth[run] + 1);
       for (auto k = graph.row_map(v); k < graph.row_map(v + 1); ++k) {
-        const int u = graph.entries(k), other = runs.run_of[t.tile_of[u]];
+        const int u = graph.entries(k), other = runs.run_of[t.vertex[u].tile];
         if (other == run) continue;
         EXPECT_LT(runs.depth[other], runs.depth[run]) << u << " of " << v;
         unknowns[run].insert(u);
@@ -200,8 +219,8 @@ TEST(Tiles, RunsNeedFewUnknownsOfRunsOfLesserDepth) {
       int depth = 0;
       for (const int k : runs.tiles[r]) {
         EXPECT_EQ(runs.run_of[k], r);
-        EXPECT_GE(t.depth[k], depth);
-        depth = t.depth[k];
+        EXPECT_GE(t.tile[k].depth, depth);
+        depth = t.tile[k].depth;
         tiles.push_back(k);
       }
     }
@@ -210,6 +229,7 @@ TEST(Tiles, RunsNeedFewUnknownsOfRunsOfLesserDepth) {
     for (int k = 0; k < t.count(); ++k) EXPECT_EQ(tiles[k], k);
 
     const RunOrder made = order_runs(t, runs, 4);
+    const auto vertex = t.in(made.order);
     int row = 0, group = 0, depth = 0;
     std::int64_t weight = 0;
     ASSERT_EQ(int(made.runs.size()), runs.count());
@@ -224,10 +244,10 @@ TEST(Tiles, RunsNeedFewUnknownsOfRunsOfLesserDepth) {
         EXPECT_EQ(g.run, int(r));
         EXPECT_LE(g.rows << g.log_lanes, most_tile_rows);
         for (int i = 0; i < g.rows; ++i, ++row) {
-          const int v = made.order.vertex[row];
-          EXPECT_EQ(t.place[v], i);
-          EXPECT_LE(t.outside_of[v], g.steps << g.log_lanes);
-          const int of = runs.run_of[t.tile_of[v]];
+          const TileVertex& v = t.vertex[vertex[row]];
+          EXPECT_EQ(v.place(), i);
+          EXPECT_LE(v.outside, g.steps << g.log_lanes);
+          const int of = runs.run_of[v.tile];
           EXPECT_GE(runs.depth[of], depth);
           depth = runs.depth[of];
         }
@@ -250,7 +270,7 @@ TEST(Tiles, RunsMakeChainsShorter) {
   for (int v = 1; v < 6400; ++v)
     for (int u = std::max(0, v - 7); u < v; ++u) band[v].insert(u);
   const Graph graph = TestGraphs::make_graph(band);
-  const Tiles t = tiles_of(graph);
+  const Grown t(graph);
   ASSERT_EQ(t.depths, 6400 / most_tile_rows);
   const int tiles = Detail::tiles_of_run(t);
   EXPECT_EQ(tiles, most_tile_rows == 32 ? 8 : 11);
@@ -264,7 +284,7 @@ using Space = Kokkos::DefaultExecutionSpace;
 using Memory = Space::memory_space;
 using Solve = Detail::TilesAlgorithm<double, Space>;
 
-Detail::TilePartition partition_of(
+Detail::TilePartition<Space> partition_of(
     const Detail::TriangularAnalysis<Space>& analysis, bool may_invert) {
   return Detail::partition_tiles(
       Space(), analysis.graph,

@@ -13,23 +13,40 @@ namespace Detail {
 /// Rows of a tile at most: the bits of a mask, the lanes of a warp.
 constexpr int most_tile_rows = gpu_lane_width;
 
-/// Tiles of vertices, and the chain of tiles: a tile of depth d needs unknowns
-/// of tiles of lesser depth only.
+/// What tiles keep of a vertex.
+struct TileVertex {
+  int tile;
+  int depth;  ///< of its tile
+  /// The places of the vertices of its tile that it depends on, directly or
+  /// not, as bits. The highest one is its own: those of a tile are in the order
+  /// of substitution.
+  unsigned ancestors;
+  int outside;  ///< its entries that lead out of the tile
+
+  KOKKOS_INLINE_FUNCTION int place() const {
+    int place = 0;
+    for (unsigned bits = ancestors; bits >>= 1;) ++place;
+    return place;
+  }
+};
+
+/// Vertices of which all dependencies outside are of tiles of lesser depth.
+struct Tile {
+  int depth;
+  int size;              ///< its vertices
+  int longest;           ///< outside entries of its longest row
+  std::int64_t outside;  ///< outside entries of all its rows
+};
+
+/// Tiles of vertices, and the chain of tiles.
 struct Tiles {
-  std::vector<int> depth;             ///< of each tile
-  std::vector<int> size;              ///< its vertices
-  std::vector<int> longest;           ///< outside entries of its longest row
-  std::vector<std::int64_t> outside;  ///< outside entries of all its rows
-  /// Of each vertex: its tile; its place in it; the places of the vertices of
-  /// the tile that it depends on, directly or not, itself included, as bits;
-  /// its entries that lead out of the tile.
-  std::vector<int> tile_of;
-  std::vector<unsigned char> place;
-  std::vector<unsigned> ancestors;
-  std::vector<int> outside_of;
+  std::vector<Tile> tile;
+  const TileVertex* vertex = nullptr;
+  int num_vertices = 0;
   int depths = 0;  ///< length of the longest chain of tiles
 
-  int count() const { return static_cast<int>(size.size()); }
+  int count() const { return static_cast<int>(tile.size()); }
+  const Tile& of(int v) const { return tile[vertex[v].tile]; }
 };
 
 /// The numbers from 0 to `count` - 1 by their keys, which are from 0 to `keys`
@@ -59,16 +76,15 @@ inline bool wastes_slots(int rows, int longest, std::int64_t entries) {
 ///
 /// Cost: one pass over the entries, by one thread of the host.
 /// @param row_map, entries  of a DependencyGraph, in host memory
+/// @param vertex            becomes Tiles::vertex: `n` elements
 /// @param most_rows         of a tile
 template <class RowMap, class Entries>
 Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries,
-                 int most_rows = most_tile_rows) {
+                 TileVertex* vertex, int most_rows = most_tile_rows) {
   Tiles t;
-  t.tile_of.resize(n);
-  t.place.resize(n);
-  t.ancestors.resize(n);
-  t.outside_of.resize(n);
-  std::vector<int> depth_of(n);
+  t.vertex = vertex;
+  t.num_vertices = n;
+  t.tile.reserve(n / 8);
   for (int v = 0; v < n; ++v) {
     const auto begin = row_map(v), end = row_map(v + 1);
     int deepest = -1, tile = -1, inside = 0;
@@ -76,43 +92,39 @@ Tiles grow_tiles(int n, const RowMap& row_map, const Entries& entries,
     bool one_tile = true;
     // The deepest are mostly among the last.
     for (auto k = end; k-- > begin;) {
-      const int u = entries(k), depth = depth_of[u];
-      if (depth < deepest) continue;
-      const int of_u = t.tile_of[u];
-      if (depth > deepest) {
-        deepest = depth;
-        tile = of_u;
+      const TileVertex& u = vertex[entries(k)];
+      if (u.depth < deepest) continue;
+      if (u.depth > deepest) {
+        deepest = u.depth;
+        tile = u.tile;
         one_tile = true;
         inside = 0;
         ancestors = 0;
-      } else if (of_u != tile) {
+      } else if (u.tile != tile) {
         one_tile = false;
         continue;
       }
       ++inside;
-      ancestors |= t.ancestors[u];
+      ancestors |= u.ancestors;
     }
-    const auto outside = static_cast<int>(end - begin) - inside;
-    const bool joins =
-        tile >= 0 && one_tile && t.size[tile] < most_rows &&
-        !wastes_slots(t.size[tile] + 1, std::max(t.longest[tile], outside),
-                      t.outside[tile] + outside);
-    if (!joins) {
+    int outside = static_cast<int>(end - begin) - inside;
+    const auto has_room = [&](const Tile& in) {
+      return in.size < most_rows &&
+             !wastes_slots(in.size + 1, std::max(in.longest, outside),
+                           in.outside + outside);
+    };
+    if (tile < 0 || !one_tile || !has_room(t.tile[tile])) {
       tile = t.count();
-      t.depth.push_back(deepest + 1);
-      t.size.push_back(0);
-      t.longest.push_back(0);
-      t.outside.push_back(0);
+      t.tile.push_back({deepest + 1, 0, 0, 0});
       t.depths = std::max(t.depths, deepest + 2);
+      outside += inside;
+      ancestors = 0;
     }
-    const int place = t.size[tile]++;
-    t.outside_of[v] = joins ? outside : static_cast<int>(end - begin);
-    t.longest[tile] = std::max(t.longest[tile], t.outside_of[v]);
-    t.outside[tile] += t.outside_of[v];
-    t.tile_of[v] = tile;
-    t.place[v] = static_cast<unsigned char>(place);
-    t.ancestors[v] = (joins ? ancestors : 0) | 1u << place;
-    depth_of[v] = t.depth[tile];
+    Tile& joined = t.tile[tile];
+    vertex[v] = {tile, joined.depth, ancestors | 1u << joined.size, outside};
+    ++joined.size;
+    joined.longest = std::max(joined.longest, outside);
+    joined.outside += outside;
   }
   return t;
 }
@@ -136,13 +148,18 @@ struct TileGroup {
   int run;  ///< see TileRun, or -1
 };
 
+/// Where a tile is in a plan's order.
+struct TilePlace {
+  int first_row, group;
+};
+
 /// The order of a plan by tiles: groups by depth.
 struct TileOrder {
   std::vector<TileGroup> groups;
   /// Of each ticket, the first of its groups: as many as a team has warps, or
   /// one that the team shares. And the end.
   std::vector<int> tickets;
-  std::vector<int> vertex;  ///< at each place
+  std::vector<TilePlace> place_of;  ///< of each tile
   std::int64_t slots = 0, inner = 0;
 };
 
@@ -165,43 +182,39 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
                              int most_width) {
   constexpr int throttle_depths = 3;
   TileOrder order;
-  const int n = static_cast<int>(t.tile_of.size());
-  // 0 for the largest.
-  constexpr int classes = gpu_log_lanes + 1;
-  const auto size_class = [&](int k) {
-    int c = classes - 1;
-    for (int size = 1; size < t.size[k]; size *= 2) --c;
-    return c;
-  };
   // By depth, then from large to small.
-  const auto tiles =
-      sorted_by_key(t.count(), std::int64_t{t.depths} * classes, [&](int k) {
-        return std::int64_t{t.depth[k]} * classes + size_class(k);
-      });
-  std::vector<int> first_of_tile(t.count());
+  constexpr int classes = gpu_log_lanes + 1;
+  std::vector<int> key(t.count());
+  for (int k = 0; k < t.count(); ++k) {
+    key[k] = t.tile[k].depth * classes + classes - 1;
+    for (int size = 1; size < t.tile[k].size; size *= 2) --key[k];
+  }
+  const auto tiles = sorted_by_key(t.count(), std::int64_t{t.depths} * classes,
+                                   [&](int k) { return key[k]; });
+  order.place_of.resize(t.count());
   std::vector<int> first_of_depth;  // its first place
   int row = 0, light = 0;           // groups of the current ticket
   for (std::size_t i = 0; i < tiles.size();) {
-    const int depth = t.depth[tiles[i]], sizes = size_class(tiles[i]);
+    const int depth = t.tile[tiles[i]].depth, sizes = key[tiles[i]];
+    const auto place = static_cast<int>(order.groups.size());
     TileGroup g{};
     g.first_row = row;
     int longest = 0;
     std::int64_t outside = 0;
     for (; i < tiles.size(); ++i) {
       const int k = tiles[i];
-      if (t.depth[k] != depth || size_class(k) != sizes ||
-          g.rows + t.size[k] > most_tile_rows)
-        break;
-      const int longer = std::max(longest, t.longest[k]);
+      const Tile& next = t.tile[k];
+      if (key[k] != sizes || g.rows + next.size > most_tile_rows) break;
+      const int longer = std::max(longest, next.longest);
       if (g.rows > 0 &&
           (longer > most_steps ||
-           wastes_slots(g.rows + t.size[k], longer, outside + t.outside[k])))
+           wastes_slots(g.rows + next.size, longer, outside + next.outside)))
         break;
       longest = longer;
-      outside += t.outside[k];
-      first_of_tile[k] = row + g.rows;
-      g.rows += t.size[k];
-      g.width = std::max(g.width, t.size[k]);
+      outside += next.outside;
+      order.place_of[k] = {row + g.rows, place};
+      g.rows += next.size;
+      g.width = std::max(g.width, next.size);
     }
     while ((g.rows << (g.log_lanes + 1)) <= most_tile_rows) ++g.log_lanes;
     const int lanes = 1 << g.log_lanes;
@@ -214,7 +227,6 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
     g.run = -1;
     g.throttle =
         depth >= throttle_depths ? first_of_depth[depth - throttle_depths] : -1;
-    const auto place = static_cast<int>(order.groups.size());
     if (light == 0 || g.of_team || light == warps) {
       order.tickets.push_back(place);
       light = 0;
@@ -224,9 +236,6 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
     order.groups.push_back(g);
   }
   order.tickets.push_back(static_cast<int>(order.groups.size()));
-  order.vertex.resize(n);
-  for (int v = 0; v < n; ++v)
-    order.vertex[first_of_tile[t.tile_of[v]] + t.place[v]] = v;
   return order;
 }
 

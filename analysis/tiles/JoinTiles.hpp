@@ -46,12 +46,12 @@ struct TileRuns {
 template <class RowMap, class Entries>
 TileRuns join_tiles(const Tiles& t, const RowMap& row_map,
                     const Entries& entries, int most_tiles, int most_unknowns) {
-  const int n = static_cast<int>(t.tile_of.size());
-  std::vector<int> first(t.count() + std::size_t{1}, 0), vertex(n);
-  for (int k = 0; k < t.count(); ++k) first[k + 1] = first[k] + t.size[k];
-  for (int v = 0; v < n; ++v) vertex[first[t.tile_of[v]] + t.place[v]] = v;
-  const auto tiles =
-      sorted_by_key(t.count(), t.depths, [&](int k) { return t.depth[k]; });
+  std::vector<int> first(t.count() + std::size_t{1}, 0);
+  for (int k = 0; k < t.count(); ++k) first[k + 1] = first[k] + t.tile[k].size;
+  const auto vertex = sorted_by_key(t.num_vertices, t.count(),
+                                    [&](int v) { return t.vertex[v].tile; });
+  const auto tiles = sorted_by_key(t.count(), t.depths,
+                                   [&](int k) { return t.tile[k].depth; });
   TileRuns runs;
   runs.run_of.assign(t.count(), -1);
   std::vector<int> needed, all;
@@ -62,9 +62,10 @@ TileRuns join_tiles(const Tiles& t, const RowMap& row_map,
     for (int i = first[k]; i < first[k + 1]; ++i)
       for (auto e = row_map(vertex[i]); e < row_map(vertex[i] + 1); ++e) {
         const int u = entries(e);
-        if (t.tile_of[u] == k) continue;
+        const int tile = t.vertex[u].tile;
+        if (tile == k) continue;
         needed.push_back(u);
-        const int of_u = runs.run_of[t.tile_of[u]];
+        const int of_u = runs.run_of[tile];
         if (runs.depth[of_u] > deepest) {
           deepest = runs.depth[of_u];
           run = of_u;
@@ -82,7 +83,7 @@ TileRuns join_tiles(const Tiles& t, const RowMap& row_map,
                  static_cast<int>(runs.tiles[run].size()) < most_tiles;
     if (joins) {
       const auto inside = [&](int u) {
-        return runs.run_of[t.tile_of[u]] == run;
+        return runs.run_of[t.vertex[u].tile] == run;
       };
       auto outside = needed;
       outside.erase(std::remove_if(outside.begin(), outside.end(), inside),
@@ -130,7 +131,7 @@ struct RunOrder {
 inline RunOrder order_runs(const Tiles& t, const TileRuns& of, int warps) {
   RunOrder made;
   TileOrder& order = made.order;
-  std::vector<int> first_of_tile(t.count());
+  order.place_of.resize(t.count());
   const auto runs =
       sorted_by_key(of.count(), of.depths, [&](int r) { return of.depth[r]; });
   int row = 0;
@@ -141,11 +142,12 @@ inline RunOrder order_runs(const Tiles& t, const TileRuns& of, int warps) {
                 static_cast<int>(of.unknowns[r].size()), made.weights};
     for (const int k : of.tiles[r]) {
       TileGroup g{};
-      g.first_row = first_of_tile[k] = row;
-      g.rows = g.width = t.size[k];
+      order.place_of[k] = {row, static_cast<int>(order.groups.size())};
+      g.first_row = row;
+      g.rows = g.width = t.tile[k].size;
       while ((g.rows << (g.log_lanes + 1)) <= most_tile_rows) ++g.log_lanes;
-      take_slots(order, g, t.longest[k], 1 << g.log_lanes);
-      g.depth = t.depth[k];
+      take_slots(order, g, t.tile[k].longest, 1 << g.log_lanes);
+      g.depth = t.tile[k].depth;
       g.throttle = -1;
       g.run = number;
       row += g.rows;
@@ -160,10 +162,6 @@ inline RunOrder order_runs(const Tiles& t, const TileRuns& of, int warps) {
     made.unknowns.resize(made.runs.size() * most_run_unknowns, -1);
   }
   order.tickets.push_back(static_cast<int>(made.runs.size()));
-  order.vertex.resize(t.tile_of.size());
-  for (std::size_t v = 0; v < t.tile_of.size(); ++v)
-    order.vertex[first_of_tile[t.tile_of[v]] + t.place[v]] =
-        static_cast<int>(v);
   return made;
 }
 

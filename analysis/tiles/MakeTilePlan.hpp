@@ -5,8 +5,8 @@
 #include <analysis/tiles/PartitionTiles.hpp>
 #include <core/device/Launch.hpp>
 #include <core/matrix/PackValues.hpp>
+#include <core/matrix/RowPolicy.hpp>
 #include <core/memory/PlanStorage.hpp>
-#include <core/memory/ToDevice.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -65,71 +65,131 @@ KOKKOS_INLINE_FUNCTION std::int64_t slot_of(const TileGroup& group, int r,
          e % lanes;
 }
 
-/// Puts the entries of the row at each place where a solve reads them.
+/// Puts vertices at their places in a plan's order.
+template <class MemorySpace>
+struct PlaceTileRows {
+  TilePlan<MemorySpace> plan;
+  DependencyGraph<MemorySpace> graph;
+  const TileVertex* tiles;      // of each vertex
+  const TilePlace* of_tile;     // of each tile
+  int *vertex, *place, *group;  // of each place, vertex, place
+  struct Inner {};
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
+    const TileVertex of = tiles[v];
+    const int place_in_tile = of.place();
+    const int p = of_tile[of.tile].first_row + place_in_tile;
+    vertex[p] = static_cast<int>(v);
+    place[v] = p;
+    group[p] = of_tile[of.tile].group;
+    plan.place_in_tile(p) = static_cast<unsigned char>(place_in_tile);
+    plan.ancestors(p) = of.ancestors;
+    plan.row(p) = static_cast<unsigned>(graph.row_of(v));
+    plan.diagonal_value_index.set(p, graph.diagonal_value_index(v));
+  }
+  /// A scan of inner entries.
+  KOKKOS_INLINE_FUNCTION void operator()(Inner, std::int64_t p,
+                                         std::int64_t& sum, bool last) const {
+    const int v = vertex[p];
+    if (last) plan.inner_map(p) = sum;
+    sum += graph.row_map(v + 1) - graph.row_map(v) - tiles[v].outside;
+    if (last && p + 1 == plan.num_rows) plan.inner_map(p + 1) = sum;
+  }
+};
+
+/// Puts the entries of the row at each place where a solve reads them. A lane
+/// alone does that for short rows, a warp for long ones.
 template <class MemorySpace>
 struct FillTileRows {
   TilePlan<MemorySpace> plan;
   DependencyGraph<MemorySpace> graph;
-  Kokkos::View<const int*, MemorySpace> vertex, place_of, group_of;
+  const int *vertex, *place_of, *group_of;
   int warps;
-  static constexpr int gaps = 8;
+  /// Entries by how many depths before their own tile they lead to: those that
+  /// are there last come last, after the padding. And the inner ones.
+  static constexpr int gaps = 8, kinds = gaps + 1;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const int v = vertex(p);
-    const TileGroup group = plan.group(group_of(p));
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t p) const {
+    return graph.row_map(vertex[p] + 1) - graph.row_map(vertex[p]);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, int lane,
+                                         int lanes) const {
+    const int v = vertex[p];
+    const TileGroup group = plan.group(group_of[p]);
     const int r = static_cast<int>(p) - group.first_row;
     const int first = static_cast<int>(p) - plan.place_in_tile(p);
-    plan.row(p) = static_cast<unsigned>(graph.row_of(v));
-    plan.diagonal_value_index.set(p, graph.diagonal_value_index(v));
     const std::int64_t begin = graph.row_map(v), end = graph.row_map(v + 1);
-    // Entries by how many depths before their own tile they lead to: those that
-    // are there last come last, after the padding.
-    int place_of_gap[gaps] = {};
-    const auto gap_of = [&](int q) {
-      const int gap = group.depth - plan.group(group_of(q)).depth;
+    // Of entry k; -1 behind the last.
+    const auto kind_of = [&](std::int64_t k) {
+      if (k >= end) return -1;
+      const int q = place_of[graph.entries(k)];
+      if (q >= first && q < p) return gaps;
+      const int gap = group.depth - plan.group(group_of[q]).depth;
       return gap < gaps ? gaps - gap : 0;
     };
-    const auto is_inner = [&](int q) { return q >= first && q < p; };
+    int next[kinds] = {};
+    for (std::int64_t k = begin; k < end; k += lanes)
+      count(next, kind_of(k + lane), lane, lanes);
     int outside = 0;
-    for (std::int64_t k = begin; k < end; ++k) {
-      const int q = place_of(graph.entries(k));
-      if (is_inner(q)) continue;
-      ++outside;
-      for (int gap = gap_of(q) + 1; gap < gaps; ++gap) ++place_of_gap[gap];
+    for (int kind = 0; kind < gaps; ++kind) {
+      const int some = next[kind];
+      next[kind] = outside;
+      outside += some;
     }
+    next[gaps] = 0;
     const int share = (1 << group.log_lanes) * (group.of_team ? warps : 1);
     const int padding = group.steps * share - outside;
-    for (int e = 0; e < padding; ++e) {
+    for (int e = lane; e < padding; e += lanes) {
       const std::int64_t slot = slot_of(group, r, e);
       plan.dependency(slot) = -1;
       plan.value_index.set(slot, -1);
     }
-    std::int64_t inner = plan.inner_map(p);
-    for (std::int64_t k = begin; k < end; ++k) {
-      const int q = place_of(graph.entries(k));
-      if (is_inner(q)) {
-        plan.inner_place(inner) = static_cast<unsigned char>(q - first);
-        plan.inner_value_index.set(inner++, graph.value_index(k));
-        continue;
+    const std::int64_t inner = plan.inner_map(p);
+    for (std::int64_t k = begin; k < end; k += lanes) {
+      const int kind = kind_of(k + lane);
+      const int at = count(next, kind, lane, lanes);
+      if (kind < 0) continue;
+      const int q = place_of[graph.entries(k + lane)];
+      const std::int64_t from = graph.value_index(k + lane);
+      if (kind == gaps) {
+        plan.inner_place(inner + at) = static_cast<unsigned char>(q - first);
+        plan.inner_value_index.set(inner + at, from);
+      } else {
+        const std::int64_t slot = slot_of(group, r, padding + at);
+        plan.dependency(slot) = q;
+        plan.value_index.set(slot, from);
       }
-      const std::int64_t slot =
-          slot_of(group, r, padding + place_of_gap[gap_of(q)]++);
-      plan.dependency(slot) = q;
-      plan.value_index.set(slot, graph.value_index(k));
     }
+  }
+
+ private:
+  /// Adds the lanes' kinds to `next`. @returns next[kind] before, with what
+  /// lanes before this one have added
+  KOKKOS_INLINE_FUNCTION static int count(int (&next)[kinds], int kind,
+                                          int lane, int lanes) {
+    if (lanes == 1) return kind < 0 ? 0 : next[kind]++;
+    int mine = 0;
+    for (int k = 0; k < kinds; ++k) {
+      const LaneMask of_kind = lane_ballot(kind == k);
+      if (kind == k)
+        mine = next[k] + count_bits(of_kind & ((LaneMask{1} << lane) - 1));
+      next[k] += count_bits(of_kind);
+    }
+    return mine;
   }
 };
 
-/// Cost: two passes over the graph on the device. Waits for `exec`.
+/// Cost: some passes over the graph on the device. Waits for `exec`.
 /// @param teams  what the partition was made for
+/// @param pool   for temporary arrays
 /// @param take   also takes what a solver keeps with the plan: take(storage,
 ///               plan)
 template <class ExecutionSpace, class Take>
 TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    const TilePartition& partition, std::int64_t num_values,
-    const TileTeams& teams, const Take& take) {
+    const TilePartition<ExecutionSpace>& partition, std::int64_t num_values,
+    const TileTeams& teams, WorkPool<ExecutionSpace>& pool, const Take& take) {
   using Memory = typename ExecutionSpace::memory_space;
   const int n = graph.num_vertices;
   const Tiles& tiles = partition.tiles;
@@ -140,24 +200,13 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
     in.order =
         order_tiles(tiles, teams.warps, teams.most_steps, teams.most_width);
   const TileOrder& order = in.order;
-  const auto row_map = [&](int v) { return partition.row_map[v]; };
-  std::vector<int> place_of(n), group_of(n);
-  std::vector<unsigned char> place_in_tile(n);
-  std::vector<unsigned> ancestors(n);
-  std::vector<std::int64_t> inner_map(n + std::size_t{1});
-  for (std::size_t g = 0; g < order.groups.size(); ++g)
-    for (int r = 0; r < order.groups[g].rows; ++r)
-      group_of[order.groups[g].first_row + r] = static_cast<int>(g);
-  for (int p = 0; p < n; ++p) {
-    const int v = order.vertex[p];
-    place_of[v] = p;
-    place_in_tile[p] = tiles.place[v];
-    ancestors[p] = tiles.ancestors[v];
-    inner_map[p + 1] =
-        inner_map[p] + row_map(v + 1) - row_map(v) - tiles.outside_of[v];
-  }
   for (int& u : in.unknowns)
-    if (u >= 0) u = place_of[u];
+    if (u >= 0) {
+      const TileVertex& of = tiles.vertex[u];
+      u = order.place_of[of.tile].first_row + of.place();
+    }
+  std::int64_t inner_entries = graph.num_edges();
+  for (const Tile& tile : tiles.tile) inner_entries -= tile.outside;
 
   TilePlan<Memory> plan;
   plan.num_rows = n;
@@ -176,7 +225,7 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
         storage.take(plan.inner_map, std::int64_t{n} + 1);
         storage.take(plan.diagonal_value_index, n, num_values);
         storage.take(plan.value_index, order.slots, num_values);
-        storage.take(plan.inner_value_index, inner_map[n], num_values);
+        storage.take(plan.inner_value_index, inner_entries, num_values);
         storage.take(plan.ticket,
                      static_cast<std::int64_t>(order.tickets.size()));
         storage.take(plan.unknown,
@@ -185,30 +234,50 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
         storage.take(plan.ancestors, n);
         storage.take(plan.dependency, order.slots);
         storage.take(plan.place_in_tile, n);
-        storage.take(plan.inner_place, inner_map[n]);
+        storage.take(plan.inner_place, inner_entries);
       });
-  const auto copy = [&](const auto& to, const auto& from) {
-    using Element = typename std::decay_t<decltype(from)>::value_type;
-    Kokkos::deep_copy(exec, to,
-                      UnmanagedView<const Element, Kokkos::HostSpace>(
-                          from.data(), from.size()));
+  if (n == 0) return plan;
+  using Host = HostVisibleSpace<ExecutionSpace>;
+  const auto copy = [&](auto* to, const auto* from, std::size_t count) {
+    using Element = std::decay_t<decltype(*from)>;
+    Kokkos::deep_copy(exec, UnmanagedView<Element, Memory>(to, count),
+                      UnmanagedView<const Element, Host>(from, count));
+    return to;
   };
-  copy(plan.group, order.groups);
-  copy(plan.run, in.runs);
-  copy(plan.unknown, in.unknowns);
-  copy(plan.ticket, order.tickets);
-  copy(plan.place_in_tile, place_in_tile);
-  copy(plan.ancestors, ancestors);
-  copy(plan.inner_map, inner_map);
-  for_each_index(
-      "Strata::Tiles::fill", exec, n,
-      FillTileRows<Memory>{
-          plan, graph,
-          to_device<int, Memory>("Strata::Tiles::vertex", order.vertex),
-          to_device<int, Memory>("Strata::Tiles::place_of", place_of),
-          to_device<int, Memory>("Strata::Tiles::group_of", group_of),
-          teams.warps});
+  const auto copy_vector = [&](auto* to, const auto& from) {
+    auto* const staged =
+        partition.memory->template take<std::decay_t<decltype(*to)>>(
+            static_cast<std::int64_t>(from.size()));
+    std::copy(from.begin(), from.end(), staged);
+    return copy(to, staged, from.size());
+  };
+  copy_vector(plan.group.data(), order.groups);
+  copy_vector(plan.run.data(), in.runs);
+  copy_vector(plan.unknown.data(), in.unknowns);
+  copy_vector(plan.ticket.data(), order.tickets);
+  const auto mark = pool.mark();
+  const PlaceTileRows<Memory> rows{
+      plan,
+      graph,
+      copy(pool.template take<TileVertex>(n), tiles.vertex,
+           static_cast<std::size_t>(n)),
+      copy_vector(pool.template take<TilePlace>(tiles.count()), order.place_of),
+      pool.template take<int>(n),
+      pool.template take<int>(n),
+      pool.template take<int>(n)};
+  for_each_index("Strata::Tiles::place", exec, n, rows);
+  using Scan = typename PlaceTileRows<Memory>::Inner;
+  Kokkos::parallel_scan(
+      "Strata::Tiles::inner",
+      Kokkos::RangePolicy<ExecutionSpace, Scan,
+                          Kokkos::IndexType<std::int64_t>>(exec, 0, n),
+      rows);
+  // Few lanes for a row: most of them are short.
+  for_each_row("Strata::Tiles::fill", exec, n, 0,
+               FillTileRows<Memory>{plan, graph, rows.vertex, rows.place,
+                                    rows.group, teams.warps});
   exec.fence();
+  pool.give_back(mark);
   return plan;
 }
 

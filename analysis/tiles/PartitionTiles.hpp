@@ -4,8 +4,10 @@
 
 #include <Strata_DependencyGraph.hpp>
 #include <analysis/tiles/JoinTiles.hpp>
+#include <core/memory/AllocateView.hpp>
+#include <core/memory/WorkPool.hpp>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace Strata {
 namespace Detail {
@@ -19,41 +21,68 @@ struct TileTeams {
   int tiles_of_run;
 };
 
+/// Host memory that a device copies from and to at the speed of its bus.
+template <class ExecutionSpace>
+using StagingPool = WorkPool<ExecutionSpace, HostVisibleSpace<ExecutionSpace>>;
+
 /// Tiles of a graph, and runs if they pay: what a plan is made from, in host
 /// memory.
+template <class ExecutionSpace>
 struct TilePartition {
+  /// Memory of the tiles' vertices. Copies to a device are done before it ends.
+  std::shared_ptr<StagingPool<ExecutionSpace>> memory;
   Tiles tiles;    ///< if there are runs, of at most TileTeams::most_width rows
   TileRuns runs;  ///< none if they do not pay
-  std::vector<std::int64_t> row_map;  ///< of the graph
   /// Steps of the longest chain: tiles or, with runs, runs and three steps for
   /// each tile of a run, which a warp solves before it waits.
   int chain = 0;
 };
 
+/// A view in host memory, or a copy of it there that `exec` makes.
+template <class ExecutionSpace, class View>
+auto on_host(const ExecutionSpace& exec, const View& view,
+             StagingPool<ExecutionSpace>& memory) {
+  using Memory = HostVisibleSpace<ExecutionSpace>;
+  using Value = typename View::non_const_value_type;
+  const Value* from = view.data();
+  if constexpr (is_gpu<ExecutionSpace>) {
+    const UnmanagedView<Value, Memory> copy(
+        memory.template take<Value>(static_cast<std::int64_t>(view.extent(0))),
+        view.extent(0));
+    Kokkos::deep_copy(exec, copy, view);
+    from = copy.data();
+  }
+  return UnmanagedView<const Value, Memory>(from, view.extent(0));
+}
+
 /// Cost: a copy of the graph's pattern to the host and a pass over it there.
 /// Waits for `exec`.
 template <class ExecutionSpace>
-TilePartition partition_tiles(
+TilePartition<ExecutionSpace> partition_tiles(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     const TileTeams& teams) {
   const int n = graph.num_vertices;
+  TilePartition<ExecutionSpace> made;
+  made.memory = std::make_shared<StagingPool<ExecutionSpace>>(
+      exec, graph.row_map.extent(0) * 8 + graph.entries.extent(0) * 4 +
+                n * sizeof(TileVertex));
+  const auto row_map = on_host(exec, graph.row_map, *made.memory);
+  const auto entries = on_host(exec, graph.entries, *made.memory);
   exec.fence();
-  const Kokkos::HostSpace host;
-  const auto row_map = Kokkos::create_mirror_view_and_copy(host, graph.row_map);
-  const auto entries = Kokkos::create_mirror_view_and_copy(host, graph.entries);
-  TilePartition made;
-  made.row_map.assign(row_map.data(), row_map.data() + row_map.extent(0));
-  made.tiles = grow_tiles(n, row_map, entries);
+  const auto grow = [&](int most_rows) {
+    return grow_tiles(n, row_map, entries,
+                      made.memory->template take<TileVertex>(n), most_rows);
+  };
   Tiles& tiles = made.tiles;
+  tiles = grow(most_tile_rows);
   made.chain = tiles.depths;
   const int wanted = teams.tiles_of_run > 0
                          ? std::min(teams.tiles_of_run, most_run_tiles)
                          : tiles_of_run(tiles);
   if (wanted > 1) {
     Tiles narrow;
-    if (teams.most_width < most_tile_rows)
-      narrow = grow_tiles(n, row_map, entries, teams.most_width);
+    if (teams.most_width < most_tile_rows) narrow = grow(teams.most_width);
     const bool is_narrow = narrow.count() > 0;
     TileRuns runs = join_tiles(is_narrow ? narrow : tiles, row_map, entries,
                                wanted, most_run_unknowns);

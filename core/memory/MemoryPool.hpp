@@ -177,10 +177,11 @@ MemoryPool<MemorySpace, Use>::allocate_block(const std::string& label,
 }
 
 /// A block for the work of an analysis. A host has no pool for these.
-template <class ExecutionSpace>
-typename MemoryPool<typename ExecutionSpace::memory_space>::Pointer
-take_workspace(const std::string& label, std::size_t bytes) {
-  using Pool = MemoryPool<typename ExecutionSpace::memory_space>;
+template <class ExecutionSpace,
+          class MemorySpace = typename ExecutionSpace::memory_space>
+typename MemoryPool<MemorySpace>::Pointer take_workspace(
+    const std::string& label, std::size_t bytes) {
+  using Pool = MemoryPool<MemorySpace>;
   if constexpr (is_gpu<ExecutionSpace>) {
     return Pool::take(label, bytes);
   } else {

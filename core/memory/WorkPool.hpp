@@ -20,10 +20,12 @@ namespace Detail {
 ///
 /// Kernels must be done with the arrays before the pool ends, unless an
 /// exception ends it.
-template <class ExecutionSpace>
+/// @tparam MemorySpace  of the arrays
+template <class ExecutionSpace,
+          class MemorySpace = typename ExecutionSpace::memory_space>
 class WorkPool {
  public:
-  using Memory = typename ExecutionSpace::memory_space;
+  using Memory = MemorySpace;
   using Pointer = std::shared_ptr<WorkPool>;
 
   /// @param bytes that are expected to be taken
@@ -124,7 +126,7 @@ class WorkPool {
                  ? std::max({bytes, expected_, std::size_t{4} << 20})
                  : std::max(bytes, blocks_.front()->extent(0) /
                                        (blocks_.size() == 1 ? 1 : 4));
-    blocks_.push_back(take_workspace<ExecutionSpace>(label, size));
+    blocks_.push_back(take_workspace<ExecutionSpace, Memory>(label, size));
     offset_ = 0;
   }
 

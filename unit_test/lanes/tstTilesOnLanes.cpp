@@ -59,9 +59,10 @@ class System {
     Kokkos::View<Scalar*, Memory> value, inner, weight;
     const Detail::TileTeams teams{Solve::warps, Solve::batch,
                                   Solve::most_columns, tiles_of_run};
+    Detail::WorkPool<Host> pool(exec, 0);
     const auto partition = Detail::partition_tiles(exec, graph_, teams);
     const auto plan = Detail::make_tile_plan(
-        exec, graph_, partition, std::int64_t(values_.size()), teams,
+        exec, graph_, partition, std::int64_t(values_.size()), teams, pool,
         [&](auto& storage, const auto& of) {
           storage.take(value, of.num_slots);
           storage.take(inner, of.num_inner);

@@ -96,7 +96,7 @@ class Selection {
     return *merging_;
   }
   /// The partition that `tiles` makes its plan from.
-  const TilePartition& tiles() {
+  const TilePartition<ExecutionSpace>& tiles() {
     if (!tiles_)
       tiles_ = partition_tiles(exec, analysis.graph,
                                TileSizes<Scalar, ExecutionSpace>::teams(
@@ -177,7 +177,7 @@ class Selection {
 
  private:
   std::optional<MergeChoice> merging_;
-  std::optional<TilePartition> tiles_;
+  std::optional<TilePartition<ExecutionSpace>> tiles_;
   std::deque<Candidate> candidates_;  // whose elements stay where they are
   Mark plans_begin_;
 };

@@ -29,7 +29,7 @@ class TilesRegistration : public AlgorithmRegistration<Scalar, ExecutionSpace> {
     using Solver = TilesAlgorithm<Scalar, ExecutionSpace>;
     using Sizes = TileSizes<Scalar, ExecutionSpace>;
     const bool may_invert = selection.options.accuracy == Accuracy::rowwise;
-    const auto make = [&](const TilePartition& partition) {
+    const auto make = [&](const auto& partition) {
       return std::make_shared<Solver>(
           selection.exec, selection.analysis, partition,
           selection.analysis.longest_row(), may_invert);

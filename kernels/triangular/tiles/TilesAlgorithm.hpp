@@ -41,8 +41,8 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
   /// @param partition  of the analysed graph, made for TileSizes::teams
   TilesAlgorithm(const ExecutionSpace& exec,
                  const TriangularAnalysis<ExecutionSpace>& analysis,
-                 const TilePartition& partition, std::int64_t longest_row,
-                 bool may_invert)
+                 const TilePartition<ExecutionSpace>& partition,
+                 std::int64_t longest_row, bool may_invert)
       : longest_row_(double(longest_row)),
         may_invert_(may_invert),
         most_teams_(Solve::teams_per_multiprocessor *
@@ -50,6 +50,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     plan_ = make_tile_plan(
         exec, analysis.graph, partition, analysis.num_values,
         TileSizes<Scalar, ExecutionSpace>::teams(may_invert),
+        analysis.work(exec),
         [&](PlanStorage<Memory>& storage, const TilePlan<Memory>& plan) {
           storage.take(value_, plan.num_slots);
           storage.take(inner_, plan.num_inner);

@@ -50,16 +50,22 @@ struct InvertTiles {
 
   /// Of 100, what the sums of outside entries leave.
   static constexpr double limit = 98, limit_in_run = 60;
-  static constexpr int threads = 32, stride = most_tile_rows + 1;
+  static constexpr int threads = 128, stride = most_tile_rows + 1;
   static constexpr std::size_t scratch_bytes =
       std::size_t{2} * most_tile_rows * stride * sizeof(Scalar) + 16 +
-      2 * most_tile_rows * sizeof(double) + sizeof(int);
+      2 * most_tile_rows * sizeof(double) +
+      (2 * most_tile_rows + 1) * sizeof(int);
 
-  /// A team's scratch: L, C, and vectors.
+  /// A team's scratch, and what a thread works on: columns, or rows, from
+  /// `lane` on in steps of `lanes`, and the others from `first` on in steps of
+  /// `step`.
   struct Block {
-    Scalar *l, *c;
+    Scalar *l, *c;  // row r of its tile at [r * stride]
     double *sum, *product;
+    int* place;  // of each row in its tile
+    unsigned* ancestors;
     int* good;
+    int lane, lanes, first, step;
   };
   template <class Team>
   KOKKOS_INLINE_FUNCTION static Block block_of(const Team& team) {
@@ -72,65 +78,93 @@ struct InvertTiles {
     block.c = block.l + numbers;
     block.sum = reinterpret_cast<double*>(block.c + numbers);
     block.product = block.sum + most_tile_rows;
-    block.good = reinterpret_cast<int*>(block.product + most_tile_rows);
+    block.place = reinterpret_cast<int*>(block.product + most_tile_rows);
+    block.ancestors = reinterpret_cast<unsigned*>(block.place + most_tile_rows);
+    block.good = block.place + 2 * most_tile_rows;
+    const int rank = team.team_rank(), size = team.team_size();
+    block.lanes = size < most_tile_rows ? 1 : most_tile_rows;
+    block.lane = rank % block.lanes;
+    block.first = rank / block.lanes;
+    block.step = size / block.lanes;
     return block;
   }
   KOKKOS_INLINE_FUNCTION bool is_invalid() const {
     return invalid_flag != nullptr && load_relaxed(invalid_flag) != 0;
   }
 
-  /// Row r of L: column j of its tile at l[r * stride + j].
-  KOKKOS_INLINE_FUNCTION void read_row(const TileGroup& g, int r,
-                                       const Block& at) const {
-    const int p = g.first_row + r, own = plan.place_in_tile(p);
-    Scalar* const l = at.l + r * stride;
-    for (int j = 0; j < g.width; ++j) l[j] = Scalar(0);
-    double sum = 0;
-    for (std::int64_t k = plan.inner_map(p); k < plan.inner_map(p + 1); ++k) {
-      const Scalar v = values(plan.inner_value_index(k));
-      l[plan.inner_place(k)] = v;
-      sum += one_norm(v);
+  /// L, and in C the right-hand sides of its columns.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void read(const Team& team, const TileGroup& g,
+                                   const Block& at) const {
+    for (int r = team.team_rank(); r < g.rows; r += team.team_size()) {
+      at.place[r] = plan.place_in_tile(g.first_row + r);
+      at.ancestors[r] = plan.ancestors(g.first_row + r);
     }
-    l[own] = is_invalid() ? not_a_number<Scalar>()
-                          : values.or_one(plan.diagonal_value_index(p));
-    at.sum[r] = sum + one_norm(l[own]);
+    for (int r = at.first; r < g.rows; r += at.step)
+      for (int j = at.lane; j < g.width; j += at.lanes)
+        at.l[r * stride + j] = at.c[r * stride + j] = Scalar(0);
+    team.team_barrier();
+    const bool invalid = is_invalid();
+    for (int r = at.first; r < g.rows; r += at.step) {
+      const int p = g.first_row + r, own = at.place[r];
+      Scalar* const l = at.l + r * stride;
+      const std::int64_t end = plan.inner_map(p + 1);
+      for (std::int64_t k = plan.inner_map(p) + at.lane; k < end; k += at.lanes)
+        l[plan.inner_place(k)] = values(plan.inner_value_index(k));
+      if (at.lane > 0) continue;
+      l[own] = invalid ? not_a_number<Scalar>()
+                       : values.or_one(plan.diagonal_value_index(p));
+      at.c[r * stride + own] = Scalar(1);
+    }
+    team.team_barrier();
+    for (int r = team.team_rank(); r < g.rows; r += team.team_size()) {
+      double sum = 0;
+      for (int j = 0; j <= at.place[r]; ++j)
+        sum += one_norm(at.l[r * stride + j]);
+      at.sum[r] = sum;
+    }
   }
-  /// a b, and a note if it underflows.
-  KOKKOS_INLINE_FUNCTION static Scalar kept(const Scalar& a, const Scalar& b,
-                                            const Block& at) {
-    const Scalar product = a * b;
-    if (is_lost(a, product) && one_norm(b) > 0) Kokkos::atomic_and(at.good, 0);
-    return product;
-  }
-  /// The column of C that belongs to row r.
-  KOKKOS_INLINE_FUNCTION void solve_column(const TileGroup& g, int r,
-                                           const Block& at) const {
-    const int column = plan.place_in_tile(g.first_row + r), base = r - column;
-    for (int i = r; i < g.rows; ++i) {
-      const int row = i - base;
-      if (plan.place_in_tile(g.first_row + i) != row) break;  // the next tile
-      Scalar* const c = at.c + i * stride;
-      const Scalar* const l = at.l + i * stride;
-      if (!(plan.ancestors(g.first_row + i) >> column & 1u)) {
-        c[column] = Scalar(0);
-        continue;
+  /// Forward substitution for all columns of C: row k of each tile is divided
+  /// by its diagonal, then subtracted from the rows below.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void solve_columns(const Team& team,
+                                            const TileGroup& g,
+                                            const Block& at) const {
+    bool good = true;
+    for (int k = 0; k < g.width; ++k) {
+      for (int r = at.first; r < g.rows; r += at.step) {
+        if (at.place[r] != k) continue;
+        for (int j = at.lane; j <= k; j += at.lanes) {
+          Scalar& c = at.c[r * stride + j];
+          const Scalar sum = c;
+          c = at.ancestors[r] >> j & 1u ? sum / at.l[r * stride + k]
+                                        : Scalar(0);
+          if (at.ancestors[r] >> j & 1u) good = good && !is_lost(sum, c);
+        }
       }
-      Scalar sum(row == column ? 1 : 0);
-      for (int k = column; k < row; ++k)
-        sum -= kept(l[k], at.c[(base + k) * stride + column], at);
-      c[column] = sum / l[row];
-      if (is_lost(sum, c[column])) Kokkos::atomic_and(at.good, 0);
+      team.team_barrier();
+      for (int r = at.first; r < g.rows; r += at.step) {
+        if (at.place[r] <= k) continue;
+        const Scalar l = at.l[r * stride + k];
+        const Scalar* const above = at.c + (r - at.place[r] + k) * stride;
+        for (int j = at.lane; j <= k; j += at.lanes) {
+          if (!(at.ancestors[r] >> j & 1u)) continue;
+          const Scalar product = l * above[j];
+          good = good && !(is_lost(l, product) && one_norm(above[j]) > 0);
+          at.c[r * stride + j] -= product;
+        }
+      }
+      team.team_barrier();
     }
-    for (int above = 0; above < column; ++above)
-      at.c[(base + above) * stride + column] = Scalar(0);
+    if (!good) Kokkos::atomic_and(at.good, 0);
   }
   /// Sum over the tile's columns of |matrix(r, j)| of_column[base + j].
   KOKKOS_INLINE_FUNCTION double times(const Scalar* matrix,
                                       const double* of_column, int r,
-                                      int place) const {
+                                      const Block& at) const {
     double sum = 0;
-    for (int j = 0; j <= place; ++j)
-      sum += one_norm(matrix[r * stride + j]) * of_column[r - place + j];
+    for (int j = 0; j <= at.place[r]; ++j)
+      sum += one_norm(matrix[r * stride + j]) * of_column[r - at.place[r] + j];
     return sum;
   }
 
@@ -141,19 +175,16 @@ struct InvertTiles {
     const Block at = block_of(team);
     const bool keeps = keep_all || is_invalid();
     if (rank == 0) *at.good = keeps ? 0 : 1;
-    for (int r = rank; r < g.rows; r += size) read_row(g, r, at);
+    read(team, g, at);
     team.team_barrier();
     if (!keeps) {
-      for (int r = rank; r < g.rows; r += size) solve_column(g, r, at);
-      team.team_barrier();
+      solve_columns(team, g, at);
       for (int r = rank; r < g.rows; r += size)
-        at.product[r] =
-            times(at.c, at.sum, r, plan.place_in_tile(g.first_row + r));
+        at.product[r] = times(at.c, at.sum, r, at);
       team.team_barrier();
       for (int r = rank; r < g.rows; r += size) {
-        const int p = g.first_row + r, place = plan.place_in_tile(p);
-        const double bound = times(at.l, at.product, r, place);
-        const int entries = count_bits(plan.ancestors(p));
+        const double bound = times(at.l, at.product, r, at);
+        const int entries = count_bits(at.ancestors[r]);
         const double grows = g.run < 0 ? 0 : growth(g.run);
         const double most = grows > 0 ? limit_in_run / grows : limit;
         const double allowed = most * longest_row * at.sum[r];
@@ -167,11 +198,10 @@ struct InvertTiles {
     if (rank == 0) inverted(team.league_rank()) = good ? 1 : 0;
     const Scalar* const from = good ? at.c : at.l;
     // Zeros elsewhere, as solves multiply without a look at `ancestors`.
-    for (int r = rank; r < g.rows; r += size)
-      for (int j = 0; j < g.width; ++j)
+    for (int j = at.first; j < g.width; j += at.step)
+      for (int r = at.lane; r < g.rows; r += at.lanes)
         inner(g.first_inner + std::int64_t{j} * g.rows + r) =
-            plan.ancestors(g.first_row + r) >> j & 1u ? from[r * stride + j]
-                                                      : Scalar(0);
+            at.ancestors[r] >> j & 1u ? from[r * stride + j] : Scalar(0);
   }
 };
 

@@ -28,8 +28,8 @@ using Factors = IncompleteFactorization<double, Space>;
 
 std::string usage() {
   return R"(strata_perf_orders [--upwind] [--random] [SPEC|FILE]...: for each system and each
-order of this build, level sets of L, entries of L and U per entry of A, and iterations
-to 1e-8, with ILU(0) / ILU(1), or IC.
+order of this build, level sets of L, entries of L and U per entry of A, iterations to
+1e-8 and milliseconds of a second solve, with ILU(0) / ILU(1), or IC.
 
   SPEC        a made matrix (see below), FILE a Matrix Market file
   --upwind    convection and diffusion, with ILU and GMRES(30): -1.9 left of the
@@ -55,18 +55,27 @@ Matrix system_on(const Matrix& A, bool upwind) {
                      });
 }
 
-/// Iterations; -1: not converged.
-int iterations(const Matrix& A, const Factors& M, bool upwind) {
+struct Solved {
+  int iterations;  // -1: not converged
+  double milliseconds;
+};
+/// The second of two solves.
+Solved solve(const Matrix& A, const Factors& M, bool upwind) {
   const Space exec;
   const Vector b("b", A.numRows()), x("x", A.numRows());
+  const SellMatrix<double, Space> matrix(exec, A);
   Kokkos::deep_copy(b, 1.);
   const auto solved = [&](auto options, auto make) {
     options.relative_tolerance = 1e-8;
     options.max_iterations = 3000;
     auto method = make(options);
-    const auto result =
-        method.solve(exec, SellMatrix<double, Space>(exec, A), M, b, x);
-    return result.converged() ? static_cast<int>(result.iterations) : -1;
+    method.solve(exec, matrix, M, b, x);
+    Kokkos::deep_copy(x, 0.);
+    exec.fence();
+    const Kokkos::Timer timer;
+    const auto result = method.solve(exec, matrix, M, b, x);
+    return Solved{result.converged() ? static_cast<int>(result.iterations) : -1,
+                  timer.seconds() * 1e3};
   };
   if (upwind)
     return solved(GmresOptions(), [&](const GmresOptions& options) {
@@ -80,7 +89,7 @@ int iterations(const Matrix& A, const Factors& M, bool upwind) {
 /// One row of the table. @return whether all solves have converged
 bool print_row(const std::string& name, const Matrix& A, FactorOrder order,
                bool upwind) {
-  std::string levels, fill, steps;
+  std::string levels, fill, steps, times;
   bool converged = true;
   for (const int level : {0, 1}) {
     IncompleteFactorizationOptions options;
@@ -92,19 +101,23 @@ bool print_row(const std::string& name, const Matrix& A, FactorOrder order,
                     options);
     const auto L = M.lower<Matrix>(Space());
     const auto& report = M.report();
-    const int count = iterations(A, M, upwind);
-    converged = converged && count >= 0;
+    const Solved found = solve(A, M, upwind);
+    converged = converged && found.iterations >= 0;
     const char* const between = level == 0 ? "" : " / ";
-    char density[16];
+    char density[16], time[24];
+    std::snprintf(time, sizeof(time), "%.3g", found.milliseconds);
     std::snprintf(density, sizeof(density), "%.2f",
                   1 + static_cast<double>(report.fill_entries) /
                           static_cast<double>(report.entries));
     levels += between + std::to_string(count_levels(L, TriangleInput()));
     fill += between + std::string(density);
-    steps += between + (count < 0 ? "none" : std::to_string(count));
+    steps += between +
+             (found.iterations < 0 ? "none" : std::to_string(found.iterations));
+    times += between + std::string(time);
   }
   std::cout << "| " << name << " | " << to_string(order) << " | " << levels
-            << " | " << fill << " | " << steps << " |" << std::endl;
+            << " | " << fill << " | " << steps << " | " << times << " |"
+            << std::endl;
   return converged;
 }
 
@@ -126,8 +139,8 @@ int run(int argc, char** argv) {
   }
   if (specs.empty())
     throw OptionError("SPEC", "is missing", "name a system; see --help");
-  std::cout << "| system | order | level sets | entries | iterations |\n"
-               "|---|---|---|---|---|\n";
+  std::cout << "| system | order | level sets | entries | iterations | ms |\n"
+               "|---|---|---|---|---|---|\n";
   for (const auto& spec : specs) {
     const bool is_file = spec.find(".mtx") != std::string::npos;
     const Matrix A = system_on(

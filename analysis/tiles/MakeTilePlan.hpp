@@ -41,8 +41,9 @@ struct TilePlan {
   // group add up a row.
   Kokkos::View<int*, MemorySpace> dependency;
   ValueIndex<MemorySpace> value_index;
-  // Of each inner entry: the place in the tile of its unknown.
-  Kokkos::View<unsigned char*, MemorySpace> inner_place;
+  // Of each inner entry: its row in the group, and the place in the tile of its
+  // unknown.
+  Kokkos::View<unsigned char*, MemorySpace> inner_row, inner_place;
   ValueIndex<MemorySpace> inner_value_index;
 
   std::size_t bytes() const {
@@ -51,7 +52,7 @@ struct TilePlan {
            (unknown.extent(0) + ticket.extent(0) + ancestors.extent(0) +
             dependency.extent(0)) *
                4 +
-           place_in_tile.extent(0) + inner_place.extent(0) +
+           place_in_tile.extent(0) + 2 * inner_place.extent(0) +
            inner_map.extent(0) * 8 + value_index.bytes() +
            inner_value_index.bytes();
   }
@@ -152,6 +153,7 @@ struct FillTileRows {
       const int q = place_of[graph.entries(k + lane)];
       const std::int64_t from = graph.value_index(k + lane);
       if (kind == gaps) {
+        plan.inner_row(inner + at) = static_cast<unsigned char>(r);
         plan.inner_place(inner + at) = static_cast<unsigned char>(q - first);
         plan.inner_value_index.set(inner + at, from);
       } else {
@@ -234,6 +236,7 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
         storage.take(plan.ancestors, n);
         storage.take(plan.dependency, order.slots);
         storage.take(plan.place_in_tile, n);
+        storage.take(plan.inner_row, inner_entries);
         storage.take(plan.inner_place, inner_entries);
       });
   if (n == 0) return plan;

@@ -50,22 +50,19 @@ struct InvertTiles {
 
   /// Of 100, what the sums of outside entries leave.
   static constexpr double limit = 98, limit_in_run = 60;
-  static constexpr int threads = 128, stride = most_tile_rows + 1;
+  static constexpr int threads = 32, stride = most_tile_rows + 1;
   static constexpr std::size_t scratch_bytes =
       std::size_t{2} * most_tile_rows * stride * sizeof(Scalar) + 16 +
-      2 * most_tile_rows * sizeof(double) +
+      3 * most_tile_rows * sizeof(double) +
       (2 * most_tile_rows + 1) * sizeof(int);
 
-  /// A team's scratch, and what a thread works on: columns, or rows, from
-  /// `lane` on in steps of `lanes`, and the others from `first` on in steps of
-  /// `step`.
+  /// A team's scratch.
   struct Block {
-    Scalar *l, *c;  // row r of its tile at [r * stride]
-    double *sum, *product;
-    int* place;  // of each row in its tile
+    Scalar *l, *c;  // row r at [r * stride]: of each tile, its own columns
+    double *sum, *product, *least;  // of rows; the least number that is not 0
+    int* place;                     // of each row in its tile
     unsigned* ancestors;
     int* good;
-    int lane, lanes, first, step;
   };
   template <class Team>
   KOKKOS_INLINE_FUNCTION static Block block_of(const Team& team) {
@@ -78,85 +75,102 @@ struct InvertTiles {
     block.c = block.l + numbers;
     block.sum = reinterpret_cast<double*>(block.c + numbers);
     block.product = block.sum + most_tile_rows;
-    block.place = reinterpret_cast<int*>(block.product + most_tile_rows);
+    block.least = block.product + most_tile_rows;
+    block.place = reinterpret_cast<int*>(block.least + most_tile_rows);
     block.ancestors = reinterpret_cast<unsigned*>(block.place + most_tile_rows);
     block.good = block.place + 2 * most_tile_rows;
-    const int rank = team.team_rank(), size = team.team_size();
-    block.lanes = size < most_tile_rows ? 1 : most_tile_rows;
-    block.lane = rank % block.lanes;
-    block.first = rank / block.lanes;
-    block.step = size / block.lanes;
     return block;
   }
   KOKKOS_INLINE_FUNCTION bool is_invalid() const {
     return invalid_flag != nullptr && load_relaxed(invalid_flag) != 0;
   }
 
-  /// L, and in C the right-hand sides of its columns.
+  /// L. A thread has several loads under way.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void read(const Team& team, const TileGroup& g,
                                    const Block& at) const {
-    for (int r = team.team_rank(); r < g.rows; r += team.team_size()) {
+    constexpr int batch = 8;
+    const int rank = team.team_rank(), size = team.team_size();
+    const std::int64_t begin = plan.inner_map(g.first_row);
+    const auto count =
+        static_cast<int>(plan.inner_map(g.first_row + g.rows) - begin);
+    for (int r = rank; r < g.rows; r += size) {
       at.place[r] = plan.place_in_tile(g.first_row + r);
       at.ancestors[r] = plan.ancestors(g.first_row + r);
-    }
-    for (int r = at.first; r < g.rows; r += at.step)
-      for (int j = at.lane; j < g.width; j += at.lanes)
-        at.l[r * stride + j] = at.c[r * stride + j] = Scalar(0);
-    team.team_barrier();
-    const bool invalid = is_invalid();
-    for (int r = at.first; r < g.rows; r += at.step) {
-      const int p = g.first_row + r, own = at.place[r];
-      Scalar* const l = at.l + r * stride;
-      const std::int64_t end = plan.inner_map(p + 1);
-      for (std::int64_t k = plan.inner_map(p) + at.lane; k < end; k += at.lanes)
-        l[plan.inner_place(k)] = values(plan.inner_value_index(k));
-      if (at.lane > 0) continue;
-      l[own] = invalid ? not_a_number<Scalar>()
-                       : values.or_one(plan.diagonal_value_index(p));
-      at.c[r * stride + own] = Scalar(1);
+      for (int j = 0; j < g.width; ++j) at.l[r * stride + j] = Scalar(0);
     }
     team.team_barrier();
-    for (int r = team.team_rank(); r < g.rows; r += team.team_size()) {
-      double sum = 0;
-      for (int j = 0; j <= at.place[r]; ++j)
-        sum += one_norm(at.l[r * stride + j]);
+    for (int r = rank; r < g.rows; r += size)
+      at.l[r * stride + at.place[r]] =
+          is_invalid()
+              ? not_a_number<Scalar>()
+              : values.or_one(plan.diagonal_value_index(g.first_row + r));
+    for (int first = rank; first < count; first += batch * size) {
+      int to[batch] = {};
+      std::int64_t from[batch] = {};
+      Scalar value[batch] = {};
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u) {
+        const std::int64_t k = begin + first + u * size;
+        if (first + u * size >= count) continue;
+        to[u] = plan.inner_row(k) * stride + plan.inner_place(k);
+        from[u] = plan.inner_value_index(k);
+      }
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (first + u * size < count) value[u] = values(from[u]);
+      STRATA_IMPL_UNROLL
+      for (int u = 0; u < batch; ++u)
+        if (first + u * size < count) at.l[to[u]] = value[u];
+    }
+    team.team_barrier();
+    for (int r = rank; r < g.rows; r += size) {
+      double sum = 0, least = 1;
+      for (int j = 0; j <= at.place[r]; ++j) {
+        const double norm = one_norm(at.l[r * stride + j]);
+        sum += norm;
+        if (norm > 0 && norm < least) least = norm;
+      }
       at.sum[r] = sum;
+      at.least[r] = least;
     }
+    team.team_barrier();
   }
-  /// Forward substitution for all columns of C: row k of each tile is divided
-  /// by its diagonal, then subtracted from the rows below.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void solve_columns(const Team& team,
-                                            const TileGroup& g,
-                                            const Block& at) const {
+  /// The column of C that belongs to row r.
+  /// @returns whether no product underflows
+  KOKKOS_INLINE_FUNCTION bool solve_column(const TileGroup& g, int r,
+                                           const Block& at) const {
+    const int column = at.place[r], base = r - column;
     bool good = true;
-    for (int k = 0; k < g.width; ++k) {
-      for (int r = at.first; r < g.rows; r += at.step) {
-        if (at.place[r] != k) continue;
-        for (int j = at.lane; j <= k; j += at.lanes) {
-          Scalar& c = at.c[r * stride + j];
-          const Scalar sum = c;
-          c = at.ancestors[r] >> j & 1u ? sum / at.l[r * stride + k]
-                                        : Scalar(0);
-          if (at.ancestors[r] >> j & 1u) good = good && !is_lost(sum, c);
-        }
+    double least = 1, least_of_l = 1;
+    int i = r;
+    for (; i < g.rows; ++i) {
+      const int row = i - base;
+      if (at.place[i] != row) break;  // the next tile
+      const Scalar* const l = at.l + i * stride;
+      const Scalar* const c = at.c + base * stride + column;
+      Scalar sum(row == column ? 1 : 0), made(0);
+      if (at.ancestors[i] >> column & 1u) {
+        for (int k = column; k < row; ++k) sum -= l[k] * c[k * stride];
+        made = sum / l[row];
+        good = good && !is_lost(sum, made);
       }
-      team.team_barrier();
-      for (int r = at.first; r < g.rows; r += at.step) {
-        if (at.place[r] <= k) continue;
-        const Scalar l = at.l[r * stride + k];
-        const Scalar* const above = at.c + (r - at.place[r] + k) * stride;
-        for (int j = at.lane; j <= k; j += at.lanes) {
-          if (!(at.ancestors[r] >> j & 1u)) continue;
-          const Scalar product = l * above[j];
-          good = good && !(is_lost(l, product) && one_norm(above[j]) > 0);
-          at.c[r * stride + j] -= product;
-        }
-      }
-      team.team_barrier();
+      at.c[i * stride + column] = made;
+      const double norm = one_norm(made);
+      if (norm > 0 && norm < least) least = norm;
+      if (at.least[i] < least_of_l) least_of_l = at.least[i];
     }
-    if (!good) Kokkos::atomic_and(at.good, 0);
+    for (int above = 0; above < column; ++above)
+      at.c[(base + above) * stride + column] = Scalar(0);
+    // The norm of a product is half the product of the norms at least.
+    if (least * least_of_l >= 2 * SpreadSums<Scalar>::tiny) return good;
+    for (int below = r; below < i; ++below)
+      for (int k = column; k < below - base; ++k) {
+        const Scalar& l = at.l[below * stride + k];
+        const Scalar& c = at.c[(base + k) * stride + column];
+        if (one_norm(c) > 0 && is_lost(l, l * c)) good = false;
+      }
+    return good;
   }
   /// Sum over the tile's columns of |matrix(r, j)| of_column[base + j].
   KOKKOS_INLINE_FUNCTION double times(const Scalar* matrix,
@@ -176,9 +190,10 @@ struct InvertTiles {
     const bool keeps = keep_all || is_invalid();
     if (rank == 0) *at.good = keeps ? 0 : 1;
     read(team, g, at);
-    team.team_barrier();
     if (!keeps) {
-      solve_columns(team, g, at);
+      for (int r = rank; r < g.rows; r += size)
+        if (!solve_column(g, r, at)) Kokkos::atomic_and(at.good, 0);
+      team.team_barrier();
       for (int r = rank; r < g.rows; r += size)
         at.product[r] = times(at.c, at.sum, r, at);
       team.team_barrier();
@@ -198,8 +213,8 @@ struct InvertTiles {
     if (rank == 0) inverted(team.league_rank()) = good ? 1 : 0;
     const Scalar* const from = good ? at.c : at.l;
     // Zeros elsewhere, as solves multiply without a look at `ancestors`.
-    for (int j = at.first; j < g.width; j += at.step)
-      for (int r = at.lane; r < g.rows; r += at.lanes)
+    for (int r = rank; r < g.rows; r += size)
+      for (int j = 0; j < g.width; ++j)
         inner(g.first_inner + std::int64_t{j} * g.rows + r) =
             at.ancestors[r] >> j & 1u ? from[r * stride + j] : Scalar(0);
   }

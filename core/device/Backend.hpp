@@ -179,7 +179,7 @@ inline constexpr bool bounds_count_teams<Kokkos::HIP> = false;
 inline constexpr const char* device_memory_errors[] = {
     "cudaErrorMemoryAllocation", "hipErrorOutOfMemory"};
 
-/// Whether run_teams starts kernels by the backend's own calls.
+/// Whether run_native_teams starts kernels by the backend's own calls.
 #if defined(KOKKOS_ENABLE_CUDA)
 template <class ExecutionSpace>
 inline constexpr bool has_native_launches =

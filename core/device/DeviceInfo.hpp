@@ -39,7 +39,7 @@ std::size_t team_scratch_bytes(const ExecutionSpace&) {
       Kokkos::TeamPolicy<ExecutionSpace>::scratch_size_max(0));
 }
 
-/// Bytes of scratch that a team of run_teams may ask for: on CUDA, where
+/// Bytes of scratch that a team of run_native_teams may ask for: on CUDA, where
 /// Strata_ENABLE_CUDA_NATIVE is on, all that the chip has for a team; else what
 /// Kokkos grants.
 template <class ExecutionSpace>

@@ -186,41 +186,16 @@ auto waiting_kernel(const Functor& functor) {
 /// `threads` threads on a GPU, in registers so few that a multiprocessor has
 /// room for `teams_at_once` of them, and one thread on a host.
 ///
-/// On CUDA, where Strata_ENABLE_CUDA_NATIVE is on, the kernel is started by
-/// CUDA's own call and told to Kokkos' tools as a parallel_for: enqueuing takes
-/// half the time that Kokkos spends on a launch of teams, and kernels overlap
-/// (see Cuda::overlaps_launches).
-///
 /// @param scratch_bytes for each team; without any a host runs a plain loop
-/// @param overlap       whether it may begin while the kernel before it ends
 template <int teams_at_once, int threads = 256, class ExecutionSpace,
           class Functor>
 void run_teams(const char* label, const ExecutionSpace& exec, int teams,
-               const Functor& functor, std::size_t scratch_bytes = 0,
-               bool overlap = true) {
+               const Functor& functor, std::size_t scratch_bytes = 0) {
   if (teams == 0) return;
-  (void)overlap;
   // A kernel asks for all of it at once, and Kokkos hands out whole words.
   const auto of_words = static_cast<int>((scratch_bytes + 15) / 16 * 16);
-  (void)of_words;
   using Call = CallForTeam<Functor, ExecutionSpace>;
-  if constexpr (!is_gpu<ExecutionSpace>) {
-    if (scratch_bytes == 0) {
-      Kokkos::parallel_for(
-          label, Kokkos::RangePolicy<ExecutionSpace, int>(exec, 0, teams),
-          Call{functor, teams});
-    } else {
-      Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, 1);
-      policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
-      Kokkos::parallel_for(label, policy, Call{functor, teams});
-    }
-#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__) && \
-    STRATA_ENABLE_CUDA_NATIVE
-  } else if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
-    Cuda::run_teams<teams_at_once, threads>(label, exec, teams, functor,
-                                            scratch_bytes, overlap);
-#endif
-  } else {
+  if constexpr (is_gpu<ExecutionSpace>) {
     WaitingTeams<ExecutionSpace, threads, teams_at_once> policy(
         exec, teams, threads, vector_lanes<ExecutionSpace>);
     policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
@@ -231,43 +206,40 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
         Kokkos::Experimental::require(
             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
         waiting_kernel<ExecutionSpace>(Call{functor, teams}));
-  }
-}
-
-/// Calls functor(team) for one team, which on a host whose work is done when
-/// the call returns is the calling thread: no other thread is woken, or waited
-/// for. Kokkos' tools are told of a parallel_for.
-template <class ExecutionSpace, class Functor>
-void run_alone(const char* label, const ExecutionSpace& exec,
-               const Functor& functor) {
-  if constexpr (runs_at_once<ExecutionSpace>) {
-    std::uint64_t id = 0;
-    const bool watched = Kokkos::Profiling::profileLibraryLoaded();
-    if (watched) Kokkos::Profiling::beginParallelFor(label, 0, &id);
-    functor(OneThreadTeam(0, 1));
-    if (watched) Kokkos::Profiling::endParallelFor(id);
+  } else if (scratch_bytes == 0) {
+    Kokkos::parallel_for(
+        label, Kokkos::RangePolicy<ExecutionSpace, int>(exec, 0, teams),
+        Call{functor, teams});
   } else {
-    run_teams<1, 1>(label, exec, 1, functor);
+    Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(of_words));
+    Kokkos::parallel_for(label, policy, Call{functor, teams});
   }
 }
 
-/// The work of publish_writes.
-struct NoTeamsWork {
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {}
-};
-
-/// Enqueues on `exec` what makes all that was written before it known to
-/// threads of later kernels that have not called await_previous yet. (A kernel
-/// that may overlap the one before it begins when that one's teams have ended,
-/// which is not to say that what they wrote has arrived; a kernel in between
-/// waits for that.)
-template <class ExecutionSpace>
-void publish_writes(const ExecutionSpace& exec) {
-  if constexpr (has_native_launches<ExecutionSpace>) {
-    run_teams<1, 32>("Strata::publish_writes", exec, 1, NoTeamsWork());
+/// The same for kernels that gain a tenth or more of what a user waits for
+/// (docs/developer/architecture.md) if CUDA's own call starts them, as it does
+/// where Strata_ENABLE_CUDA_NATIVE is on: enqueuing takes half the time that
+/// Kokkos spends on a launch of teams, and kernels overlap (see
+/// Cuda::overlaps_launches). Kokkos' tools are told of a parallel_for.
+///
+/// @param overlap  whether it may begin while the kernel before it ends
+template <int teams_at_once, int threads = 256, class ExecutionSpace,
+          class Functor>
+void run_native_teams(const char* label, const ExecutionSpace& exec, int teams,
+                      const Functor& functor, std::size_t scratch_bytes = 0,
+                      bool overlap = true) {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__) && \
+    STRATA_ENABLE_CUDA_NATIVE
+  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
+    if (teams > 0)
+      Cuda::run_teams<teams_at_once, threads>(label, exec, teams, functor,
+                                              scratch_bytes, overlap);
+    return;
   }
-  (void)exec;
+#endif
+  (void)overlap;
+  run_teams<teams_at_once, threads>(label, exec, teams, functor, scratch_bytes);
 }
 
 }  // namespace Detail

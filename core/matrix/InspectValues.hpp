@@ -242,8 +242,8 @@ ValuesInspection inspect_values(const ExecutionSpace& exec,
   constexpr int words = sizeof(ValuesInspection) / sizeof(std::int64_t);
   const HostWords<ExecutionSpace> memory(std::int64_t{teams} * words);
   run.leave.of_team = reinterpret_cast<ValuesInspection*>(memory.data());
-  run_teams<Run::teams_at_once, Run::threads>("Strata::InspectValues", exec,
-                                              teams, run);
+  run_native_teams<Run::teams_at_once, Run::threads>("Strata::InspectValues",
+                                                     exec, teams, run);
   exec.fence();
   for (int t = 0; t < teams; ++t) found.join(run.leave.of_team[t]);
   return found;

@@ -127,10 +127,10 @@ class FillRounds {
     const int lanes = lanes_for_rows(
         rows_, static_cast<std::int64_t>(entries_.extent(0)), Search::width);
     // Kokkos refuses teams whose scratch a multiprocessor has no room for.
-    run_teams<has_native_launches<ExecutionSpace>
-                  ? Search::most_teams_per_multiprocessor
-                  : 1,
-              Search::width>(
+    run_native_teams<has_native_launches<ExecutionSpace>
+                         ? Search::most_teams_per_multiprocessor
+                         : 1,
+                     Search::width>(
         label, exec_, static_cast<int>(teams),
         Search{row_map_, entries_, most_edges_, lanes, rows, result},
         in_scratch ? bytes : 0, false);

@@ -45,7 +45,7 @@ LateSums run_sell_as(
   if (Task::reduces)
     blocks = std::max<std::int64_t>(
         1, std::min<std::int64_t>(blocks, grid_sum.max_blocks));
-  run_teams<Run::blocks_at_once>(
+  run_native_teams<Run::blocks_at_once>(
       label, exec, static_cast<int>(blocks),
       Run{SellRef<Scalar>(A), task, GridSumRef(grid_sum), tasks});
   return {GridSumRef(grid_sum), static_cast<int>(blocks), A.num_long_rows()};

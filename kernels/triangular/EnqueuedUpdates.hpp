@@ -126,7 +126,7 @@ class EnqueuedUpdates {
                   entries_term({}),
                   {decision}};
     if (run.size() == 0) return false;
-    run_teams<Run::teams_at_once, Run::threads>(
+    run_native_teams<Run::teams_at_once, Run::threads>(
         "Strata::EnqueuedUpdates::inspect", exec,
         run.teams(num_multiprocessors(exec)), run);
     return true;

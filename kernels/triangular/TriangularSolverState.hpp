@@ -256,8 +256,12 @@ class TriangularSolverState {
     auto* const merging = algorithm_->merging();
     if (merging) merging->look(exec, A.values, false);
     try {
+      // Ones are not looked at.
       const auto found = inspect_values<Scalar>(
-          exec, algorithm_->diagonal_places(), A.values, A.row_map, A.entries,
+          exec,
+          diag_ == Diag::unit ? decltype(algorithm_->diagonal_places()){}
+                              : algorithm_->diagonal_places(),
+          A.values, A.row_map, A.entries,
           merging ? merging->findings().place() : nullptr);
       if (merging) merging->findings().set_taken();
       return found;

@@ -178,8 +178,8 @@ void finish_update(
   const int packing = decision.has_fallback ? fallback.teams() : 0;
   // Someone has to decide.
   const int teams = std::max(1, growth.teams() + packing);
-  run_teams<4, threads>("Strata::EnqueuedUpdates::decide", exec, teams,
-                        Run{growth, growth.teams(), fallback, decision});
+  run_native_teams<4, threads>("Strata::EnqueuedUpdates::decide", exec, teams,
+                               Run{growth, growth.teams(), fallback, decision});
 }
 
 }  // namespace Detail

@@ -198,7 +198,7 @@ inline void require_launch(cudaError_t error, const char* label) {
                              cudaGetErrorString(error));
 }
 
-/// See Detail::run_teams.
+/// See Detail::run_native_teams.
 template <int teams_at_once, int threads, class Functor>
 void run_teams(const char* label, const Kokkos::Cuda& exec, int teams,
                const Functor& functor, std::size_t scratch_bytes,

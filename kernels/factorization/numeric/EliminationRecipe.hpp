@@ -288,8 +288,7 @@ class EliminationRecipe {
         label, exec, static_cast<int>(teams),
         Fill{pattern, rows_.data(), tasks_.data(), starts.pivot,
              sources_.data(), reinterpret_cast<Word*>(words_.data()),
-             static_cast<int>(tasks), !long_rows_.listed()},
-        0, false);
+             static_cast<int>(tasks), !long_rows_.listed()});
     arrays_.rows = rows_.data();
     arrays_.tasks = tasks_.data();
     arrays_.pieces = pieces_.data();
@@ -332,7 +331,7 @@ class EliminationRecipe {
                         fault_.data(), capacity_, pivots};
     const std::int64_t teams = std::int64_t{num_multiprocessors(exec)} *
                                Factor::teams_of_multiprocessor;
-    run_teams<Factor::teams_of_multiprocessor, Factor::team_size>(
+    run_native_teams<Factor::teams_of_multiprocessor, Factor::team_size>(
         "Strata::IncompleteLu::eliminate", exec,
         static_cast<int>(std::min<std::int64_t>(teams, arrays_.num_pieces)),
         factor, arrays_.in_scratch ? Factor::bytes_for(capacity_) : 0, false);

@@ -405,8 +405,7 @@ class LongRowTerms {
   void run(const ExecutionSpace& exec, const Functor& functor) const {
     run_teams<4, team_size>(
         label, exec,
-        static_cast<int>(std::min<std::int64_t>(num_rows_, 1 << 16)), functor,
-        0, false);
+        static_cast<int>(std::min<std::int64_t>(num_rows_, 1 << 16)), functor);
   }
   template <bool makes>
   TasksOfLongRows<makes> tasks_of(const int* task_of, RecipeTask* tasks) const {

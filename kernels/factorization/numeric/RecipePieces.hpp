@@ -130,8 +130,7 @@ std::int64_t choose_pieces(const ExecutionSpace& exec,
       (look.num_rows - 1) / Levels::team_size + 1,
       std::int64_t{Levels::teams_of_multiprocessor} * multiprocessors);
   run_teams<Levels::teams_of_multiprocessor, Levels::team_size>(
-      "Strata::IncompleteLu::recipe", exec, static_cast<int>(teams), look, 0,
-      false);
+      "Strata::IncompleteLu::recipe", exec, static_cast<int>(teams), look);
   std::vector<std::int64_t> on_host(static_cast<std::size_t>(words));
   copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(found, words),
                on_host.data());

@@ -172,7 +172,7 @@ class GmresState {
       const std::int64_t of_block = is_gpu<ExecutionSpace> ? 256 : 1;
       const auto blocks = static_cast<int>(std::min<std::int64_t>(
           (gmres.rows_ + of_block - 1) / of_block, gmres.sums_.max_blocks));
-      run_teams<Pass::blocks_at_once>(
+      run_native_teams<Pass::blocks_at_once>(
           "Strata::Gmres::orthogonalise", exec, blocks,
           Pass{problem(), ManySumsRef(gmres.sums_), gmres.basis_.data(),
                gmres.image_.data(), gmres.rows_, column, step, it,
@@ -180,8 +180,8 @@ class GmresState {
     }
     /// x += M^-1 V y
     void correct(bool at_the_end) const {
-      run_teams<1>("Strata::Gmres::triangle", exec, 1,
-                   GmresTriangle<Scalar>{problem(), at_the_end});
+      run_native_teams<1>("Strata::Gmres::triangle", exec, 1,
+                          GmresTriangle<Scalar>{problem(), at_the_end});
       // The last column of the basis is free.
       const Vector u = basis(gmres.columns_);
       run("Strata::Gmres::correction",

@@ -114,8 +114,8 @@ LateSums run_vector_kernel(
   // The sums may have been made for an instance with fewer threads.
   if (Kernel::sums > 0)
     blocks = std::max(1, std::min(blocks, grid_sum.max_blocks));
-  run_teams<Run::blocks_at_once>(label, exec, blocks,
-                                 Run{kernel, GridSumRef(grid_sum), n});
+  run_native_teams<Run::blocks_at_once>(label, exec, blocks,
+                                        Run{kernel, GridSumRef(grid_sum), n});
   return {GridSumRef(grid_sum), blocks, 0};
 }
 

@@ -116,7 +116,8 @@ class MergingModel {
   }
 
  private:
-  /// A launch that may begin while the one before it ends (see run_teams).
+  /// A launch that may begin while the one before it ends (see
+  /// run_native_teams).
   static double begin() { return 0.45 * launch_us; }
   /// Packed entries and rows through memory: values, columns, b, x and two
   /// copies of x.

@@ -284,8 +284,8 @@ MergedGrowth check_growth(
   const Check check{rows,        workspace.spread(), workspace.growth(),
                     longest_row, workspace.found(),  unmerged,
                     first_only};
-  run_teams<4, Check::team_size>("Strata::MergedGrowth::check", exec,
-                                 check.teams(), check);
+  run_native_teams<4, Check::team_size>("Strata::MergedGrowth::check", exec,
+                                        check.teams(), check);
   constexpr int size = GrowthWorkspace<Memory>::found_size;
   std::int64_t words[size];
   copy_to_host(exec,

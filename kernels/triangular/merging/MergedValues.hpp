@@ -180,7 +180,7 @@ class MergedValues {
       teams = (chunks + run.team_chunks - 1) / run.team_chunks;
     }
     constexpr const char* label = "Strata::MergedRows::make";
-    run_teams<Run::most_teams_per_multiprocessor, Run::team_size>(
+    run_native_teams<Run::most_teams_per_multiprocessor, Run::team_size>(
         label, exec, teams, run, std::size_t(run.scratch_bytes()));
   }
 

@@ -111,16 +111,16 @@ class RowChunkAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
                       const MultiVectorRef<Scalar>& x) const {
     constexpr int threads = is_gpu<ExecutionSpace> ? 256 : 1;
     const auto n = static_cast<int>(chunks_.num_rows);
-    run_teams<8, threads>("Strata::Triangular::solve::diagonal", exec,
-                          (n - 1) / threads + 1,
-                          DiagonalSolve<Scalar, ExecutionSpace>{
-                              system(b, x), n, this->active_plan_});
+    run_native_teams<8, threads>("Strata::Triangular::solve::diagonal", exec,
+                                 (n - 1) / threads + 1,
+                                 DiagonalSolve<Scalar, ExecutionSpace>{
+                                     system(b, x), n, this->active_plan_});
   }
   void pack(const ExecutionSpace& exec, const Scalar* values,
             const int* invalid_flag) override {
     const auto all = begin_packing(values, this->divide_, invalid_flag);
-    run_teams<8, all.threads>("Strata::PackValues::rows", exec, all.teams(),
-                              all);
+    run_native_teams<8, all.threads>("Strata::PackValues::rows", exec,
+                                     all.teams(), all);
   }
   /// Of a copy: buffers and counter of its own, not initialized.
   void take_workspace(const ExecutionSpace& exec) {

@@ -146,8 +146,8 @@ class SubgraphSolve : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     if constexpr (has_native_launches<ExecutionSpace>) {
       // The kernel before it may be one of Kokkos': no overlap.
       if (native_)
-        return run_teams<1, native_team_size>(label, exec, teams, level,
-                                              scratch_, false);
+        return run_native_teams<1, native_team_size>(label, exec, teams, level,
+                                                     scratch_, false);
     }
     Kokkos::TeamPolicy<ExecutionSpace> policy(exec, teams, team_size_);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_)));

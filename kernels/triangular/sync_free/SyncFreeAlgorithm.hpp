@@ -259,7 +259,7 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
       system.value = merged_->current().value;
       system.diagonal = merged_->current().diagonal;
     }
-    run_teams<One::most_teams_per_multiprocessor, One::team_size>(
+    run_native_teams<One::most_teams_per_multiprocessor, One::team_size>(
         "Strata::Triangular::solve::sync_free", exec, teams_,
         One{system, this->buffers_.data(), this->counter_.data(),
             this->chunks_.num_rows,

@@ -55,14 +55,14 @@ KOKKOS_INLINE_FUNCTION unsigned draws_of_solve(int tickets, int teams) {
 /// counter tells odd from even solves; it starts again after two. Nothing is
 /// put back at the end of a solve, and a recorded launch can be replayed.
 ///
-/// Solves overlap (see run_teams): a block that has drawn its last ticket lets
-/// the next kernel begin. If that is a solve with this plan, it draws tickets
-/// of its own, as all of this one's are drawn by then, and reads of the plan
-/// what its first chunks need; b, both value buffers and x are left alone until
-/// this kernel has ended. Blocks that wait so keep no other block from running,
-/// as all blocks of this kernel run already. The kernel after the next begins
-/// once the next one waits for none: blocks of many solves would crowd each
-/// other.
+/// Solves overlap (see run_native_teams): a block that has drawn its last
+/// ticket lets the next kernel begin. If that is a solve with this plan, it
+/// draws tickets of its own, as all of this one's are drawn by then, and reads
+/// of the plan what its first chunks need; b, both value buffers and x are left
+/// alone until this kernel has ended. Blocks that wait so keep no other block
+/// from running, as all blocks of this kernel run already. The kernel after the
+/// next begins once the next one waits for none: blocks of many solves would
+/// crowd each other.
 ///
 /// @tparam coefficients  rows may have coefficients of b (see MergedLevels),
 ///                whose elements of b need no waiting; b and x must not overlap

@@ -175,7 +175,7 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     using Launched = SolveTiles<Scalar, ExecutionSpace, of_warp, by_runs>;
     const auto teams = static_cast<int>(std::min<std::int64_t>(
         num_tickets() * (work.columns / of_warp), most_teams_));
-    run_teams<Launched::teams_per_multiprocessor, Launched::team_size>(
+    run_native_teams<Launched::teams_per_multiprocessor, Launched::team_size>(
         "Strata::Triangular::solve::tiles", exec, teams,
         Launched{plan_, value_, inner_, inverted_, b, x, work.buffers.data(),
                  work.counter.data(), work.columns, solved, weight_, growth_});
@@ -202,28 +202,28 @@ class TilesAlgorithm : public TriangularAlgorithm<Scalar, ExecutionSpace> {
     gather_values(exec, plan_.value_index, values, value_, this->conjugated_);
     if constexpr (is_gpu<ExecutionSpace>) {
       using Weights = MakeWeights<Scalar, Memory>;
-      run_teams<4, Weights::threads>("Strata::Tiles::weights", exec,
-                                     plan_.num_runs,
-                                     Weights{plan_,
-                                             value_,
-                                             {values, this->conjugated_},
-                                             weight_,
-                                             weight_sum_,
-                                             growth_,
-                                             longest_row_,
-                                             invalid_flag});
+      run_native_teams<4, Weights::threads>("Strata::Tiles::weights", exec,
+                                            plan_.num_runs,
+                                            Weights{plan_,
+                                                    value_,
+                                                    {values, this->conjugated_},
+                                                    weight_,
+                                                    weight_sum_,
+                                                    growth_,
+                                                    longest_row_,
+                                                    invalid_flag});
     }
-    run_teams<4, Invert::threads>("Strata::Tiles::invert", exec,
-                                  static_cast<int>(plan_.group.extent(0)),
-                                  Invert{plan_,
-                                         inner_,
-                                         inverted_,
-                                         {values, this->conjugated_},
-                                         !may_invert_,
-                                         longest_row_,
-                                         growth_,
-                                         invalid_flag},
-                                  Invert::scratch_bytes);
+    run_native_teams<4, Invert::threads>(
+        "Strata::Tiles::invert", exec, static_cast<int>(plan_.group.extent(0)),
+        Invert{plan_,
+               inner_,
+               inverted_,
+               {values, this->conjugated_},
+               !may_invert_,
+               longest_row_,
+               growth_,
+               invalid_flag},
+        Invert::scratch_bytes);
   }
   std::size_t entry_bytes() const override {
     return plan_.bytes() + inverted_.extent(0) * sizeof(int) +

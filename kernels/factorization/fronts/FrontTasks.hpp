@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_FRONTS_FRONT_TASKS_HPP
+#define STRATA_KERNELS_FACTORIZATION_FRONTS_FRONT_TASKS_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <kernels/factorization/fronts/FrontTree.hpp>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace Strata {
+namespace Detail {
+
+/// What a team does at once: a tile of a front, or a whole front that is small.
+struct FrontTask {
+  std::int64_t front;  // where in memory the front's entry (0, 0) is, or would be
+  std::int64_t rows;   // in FrontArrays::rows; -1: the tile has no pivot
+  unsigned first_term, end_term;  // in FrontArrays::terms
+  unsigned first_flag;            // of the front
+  int stride;                     // between rows of the front in memory
+  int first_row;                  // the row of its first pivot
+  int row_begin, column_begin;    // local indices
+  int pivots;                     // of the front
+  unsigned short row_tile, column_tile, pivot_tiles, tiles;
+  unsigned char num_rows, num_columns;
+  bool is_small;
+
+  /// Number of the first tile that it needs all of.
+  KOKKOS_INLINE_FUNCTION int smaller_tile() const {
+    return row_tile < column_tile ? row_tile : column_tile;
+  }
+  KOKKOS_INLINE_FUNCTION bool has_pivot() const {
+    return smaller_tile() < pivot_tiles;
+  }
+  KOKKOS_INLINE_FUNCTION bool is_diagonal() const {
+    return row_tile == column_tile && has_pivot();
+  }
+  /// Elimination steps of a diagonal tile.
+  KOKKOS_INLINE_FUNCTION int steps() const {
+    return is_small ? pivots : num_rows;
+  }
+  KOKKOS_INLINE_FUNCTION unsigned flag(int row, int column) const {
+    return first_flag +
+           static_cast<unsigned>(row) * static_cast<unsigned>(tiles) +
+           static_cast<unsigned>(column);
+  }
+};
+
+/// What a row of the pattern has in a tile with a pivot: its entries are in the
+/// tile's columns `mask`, and follow each other in A and in the factors.
+struct FrontRow {
+  unsigned mask;
+  unsigned a;  // place of the first one in A
+  unsigned l;  // and in L, if it is left of the diagonal
+  /// In U, were it not left of the diagonal; of a row without a pivot of the
+  /// front, which has no such entry, the number of the row.
+  unsigned u;
+};
+
+/// What the contribution of a child adds to a tile: to each of its rows and
+/// columns of the masks an entry, which follow each other in the child.
+struct FrontTerm {
+  std::int64_t first;  // in memory
+  unsigned rows, columns;
+  int stride;
+  unsigned flag;       // of the first of the child's tiles that are needed
+  unsigned next_flag;  // from a tile to the one below
+  /// Tiles that are needed: bit 0: also that to the right, bit 1: that below.
+  unsigned more;
+};
+
+/// All that an elimination by fronts is told of a pattern, on the host.
+class FrontTasks {
+ public:
+  std::vector<FrontTask> tasks;  // in the order in which they are begun
+  std::vector<FrontRow> rows;
+  std::vector<FrontTerm> terms;
+  std::int64_t num_values = 0;  // of the memory of fronts
+  unsigned num_flags = 0;       // one a task
+  int longest_path = 0;         // in tasks
+
+  FrontTasks() = default;
+  /// Cost: linear in the entries of the pattern and in the tiles, but for a
+  /// search for each column of a contribution.
+  /// @param l_row_map  of L, with its diagonal
+  FrontTasks(const CompletePattern& pattern, const FrontTree& tree,
+             const std::vector<std::int64_t>& l_row_map) {
+    place(tree);
+    add_terms(pattern, tree);
+    fill_rows(pattern, tree, l_row_map);
+    order(tree);
+  }
+
+  std::size_t bytes() const {
+    return tasks.size() * sizeof(FrontTask) + rows.size() * sizeof(FrontRow) +
+           terms.size() * sizeof(FrontTerm) + num_flags * sizeof(unsigned);
+  }
+  /// Whether all numbers fit. Bytes of fronts are for the caller to limit.
+  static bool fits(const FrontTree& tree) {
+    std::int64_t flags = 0;
+    for (int f = 0; f < tree.size(); ++f) {
+      const std::int64_t tiles = tree[f].tiles();
+      if (tiles > std::numeric_limits<unsigned short>::max()) return false;
+      flags += tiles * tiles;
+    }
+    return flags < std::numeric_limits<int>::max();
+  }
+
+ private:
+  using Front = FrontTree::Front;
+  static constexpr int tile = FrontTree::tile;
+
+  /// Tasks by the numbers of their flags, and where fronts are.
+  void place(const FrontTree& tree) {
+    first_flag_.resize(static_cast<std::size_t>(tree.size()));
+    std::int64_t num_rows = 0;
+    for (int f = 0; f < tree.size(); ++f) {
+      const Front& front = tree[f];
+      first_flag_[f] = num_flags;
+      const int tiles = front.tiles();
+      FrontTask task{};
+      task.first_flag = num_flags;
+      task.first_row = front.first_pivot;
+      task.pivots = front.pivots;
+      task.pivot_tiles = static_cast<unsigned short>(front.pivot_tiles());
+      task.tiles = static_cast<unsigned short>(tiles);
+      task.is_small = front.is_small();
+      // Of a small one, others need the contribution alone.
+      const std::int64_t kept = task.is_small ? front.others : front.order();
+      task.stride = static_cast<int>(kept);
+      task.front =
+          num_values - (task.is_small ? front.pivots * (kept + 1) : 0);
+      num_values += kept * kept;
+      for (int i = 0; i < tiles; ++i)
+        for (int j = 0; j < tiles; ++j) {
+          task.row_tile = static_cast<unsigned short>(i);
+          task.column_tile = static_cast<unsigned short>(j);
+          task.row_begin = front.tile_begin(i);
+          task.column_begin = front.tile_begin(j);
+          task.num_rows = static_cast<unsigned char>(front.tile_rows(i));
+          task.num_columns = static_cast<unsigned char>(front.tile_rows(j));
+          task.rows = task.has_pivot() ? num_rows : -1;
+          if (task.has_pivot()) num_rows += task.num_rows;
+          tasks.push_back(task);
+        }
+      num_flags += static_cast<unsigned>(tiles * tiles);
+    }
+    rows.resize(static_cast<std::size_t>(num_rows));
+  }
+
+  /// Neighbouring columns of a child's contribution that come to lie in one
+  /// tile of its parent.
+  struct Run {
+    int tile, first;  // counted from the child's first column without a pivot
+    unsigned mask;
+    int last;
+  };
+  void find_runs(const CompletePattern& pattern, const Front& child,
+                 const Front& parent) {
+    runs_.clear();
+    const auto others = pattern.entries.begin() + parent.rest;
+    auto at = others;
+    for (int k = 0; k < child.others; ++k) {
+      const int column = pattern.entries[child.rest + k];
+      int local = column - parent.first_pivot;
+      if (local >= parent.pivots) {
+        at = std::lower_bound(at, others + parent.others, column);
+        local = parent.pivots + static_cast<int>(at - others);
+      }
+      const int t = parent.tile_of(local);
+      if (runs_.empty() || runs_.back().tile != t)
+        runs_.push_back({t, k, 0, k});
+      runs_.back().mask |= 1u << (local - parent.tile_begin(t));
+      runs_.back().last = k;
+    }
+  }
+  /// For each child and tile of its parent: work(parent's tile, child, rows,
+  /// columns).
+  template <class Work>
+  void for_each_term(const CompletePattern& pattern, const FrontTree& tree,
+                     const Work& work) {
+    for (int f = 0; f < tree.size(); ++f) {
+      const Front& child = tree[f];
+      if (child.parent < 0) continue;
+      const Front& parent = tree[child.parent];
+      find_runs(pattern, child, parent);
+      const unsigned first = first_flag_[child.parent];
+      const auto tiles = static_cast<unsigned>(parent.tiles());
+      for (const Run& i : runs_)
+        for (const Run& j : runs_)
+          work(first + static_cast<unsigned>(i.tile) * tiles +
+                   static_cast<unsigned>(j.tile),
+               f, i, j);
+    }
+  }
+  void add_terms(const CompletePattern& pattern, const FrontTree& tree) {
+    std::size_t count = 0;
+    for_each_term(pattern, tree,
+                  [&](unsigned to, int, const Run&, const Run&) {
+                    ++tasks[to].end_term;
+                    ++count;
+                  });
+    unsigned sum = 0;
+    for (FrontTask& task : tasks) {
+      task.first_term = sum;
+      sum += task.end_term;
+      task.end_term = task.first_term;
+    }
+    terms.resize(count);
+    for_each_term(
+        pattern, tree,
+        [&](unsigned to, int child, const Run& i, const Run& j) {
+          terms[tasks[to].end_term++] = term_of(tree[child], child, i, j);
+        });
+  }
+  FrontTerm term_of(const Front& child, int number, const Run& i,
+                    const Run& j) const {
+    const FrontTask& task = tasks[first_flag_[number]];
+    const auto tile_at = [&](int k) { return child.tile_of(child.pivots + k); };
+    FrontTerm term;
+    term.first =
+        task.front +
+        std::int64_t{child.pivots + i.first} * task.stride +
+        (child.pivots + j.first);
+    term.rows = i.mask;
+    term.columns = j.mask;
+    term.stride = task.stride;
+    term.flag = task.flag(tile_at(i.first), tile_at(j.first));
+    term.next_flag = task.tiles;
+    term.more = (tile_at(j.first) != tile_at(j.last) ? 1u : 0u) |
+                (tile_at(i.first) != tile_at(i.last) ? 2u : 0u);
+    return term;
+  }
+
+  void fill_rows(const CompletePattern& pattern, const FrontTree& tree,
+                 const std::vector<std::int64_t>& l_row_map) {
+    // The first entry of each row that no front has yet.
+    std::vector<std::int64_t> next(pattern.row_map.begin(),
+                                   pattern.row_map.end());
+    for (int f = 0; f < tree.size(); ++f) {
+      const Front& front = tree[f];
+      const int end = front.first_pivot + front.pivots;
+      for (int local = 0; local < front.order(); ++local) {
+        const int row = local < front.pivots
+                            ? front.first_pivot + local
+                            : pattern.entries[front.rest + local - front.pivots];
+        const std::int64_t to_l = l_row_map[row] - pattern.row_map[row];
+        const std::int64_t to_u =
+            row - l_row_map[row] -
+            (pattern.diagonal[row] - pattern.row_map[row]);
+        const bool has_pivot = local < front.pivots;
+        const int i = front.tile_of(local),
+                  in_tile = local - front.tile_begin(i);
+        const int last_tile =
+            has_pivot ? front.tiles() : front.is_small() ? 1
+                                                         : front.pivot_tiles();
+        FrontTask* const of_row =
+            &tasks[first_flag_[f] + static_cast<unsigned>(i) *
+                                        static_cast<unsigned>(front.tiles())];
+        for (int j = 0; j < last_tile; ++j)
+          rows[of_row[j].rows + in_tile] = {
+              0, 0, 0, has_pivot ? 0u : static_cast<unsigned>(row)};
+        int other = 0;
+        for (; next[row] < pattern.row_map[row + 1]; ++next[row]) {
+          const int column = pattern.entries[next[row]];
+          if (column >= end && !has_pivot) break;
+          int at = column - front.first_pivot;
+          if (column >= end) {
+            while (pattern.entries[front.rest + other] < column) ++other;
+            at = front.pivots + other;
+          }
+          const int j = front.tile_of(at);
+          FrontRow& to = rows[of_row[j].rows + in_tile];
+          if (to.mask == 0) {
+            to.a = static_cast<unsigned>(next[row]);
+            to.l = static_cast<unsigned>(next[row] + to_l);
+            if (has_pivot) to.u = static_cast<unsigned>(next[row] + to_u);
+          }
+          to.mask |= 1u << (at - front.tile_begin(j));
+        }
+      }
+    }
+  }
+
+  /// By the longest path of tasks that each waits for, as far as it needs them
+  /// to be complete, then by front: each task comes after those it waits for.
+  void order(const FrontTree& tree) {
+    std::vector<int> depth(tasks.size(), 0);
+    const auto settle = [&](unsigned at) {
+      const FrontTask& task = tasks[at];
+      int most = -1;
+      const auto wait_for = [&](unsigned flag) {
+        most = std::max(most, depth[flag]);
+      };
+      for (unsigned k = task.first_term; k < task.end_term; ++k) {
+        const FrontTerm& term = terms[k];
+        for (unsigned down = 0; down <= (term.more >> 1); ++down)
+          for (unsigned right = 0; right <= (term.more & 1u); ++right)
+            wait_for(term.flag + down * term.next_flag + right);
+      }
+      const int m = task.smaller_tile();
+      const int last = std::min<int>(m, task.pivot_tiles) - 1;
+      // Tiles before these are complete when these are.
+      if (last >= 0) {
+        wait_for(task.flag(task.row_tile, last));
+        wait_for(task.flag(last, task.column_tile));
+      }
+      if (task.has_pivot() && !task.is_diagonal()) wait_for(task.flag(m, m));
+      depth[at] = most + 1;
+      longest_path = std::max(longest_path, most + 2);
+    };
+    for (int f = 0; f < tree.size(); ++f) {
+      const int tiles = tree[f].tiles();
+      const FrontTask first = tasks[first_flag_[f]];
+      for (int m = 0; m < tiles; ++m) {
+        settle(first.flag(m, m));
+        for (int k = m + 1; k < tiles; ++k) {
+          settle(first.flag(m, k));
+          settle(first.flag(k, m));
+        }
+      }
+    }
+    std::vector<std::size_t> begin(static_cast<std::size_t>(longest_path) + 1);
+    for (const int d : depth) ++begin[static_cast<std::size_t>(d) + 1];
+    for (std::size_t d = 1; d < begin.size(); ++d) begin[d] += begin[d - 1];
+    std::vector<FrontTask> ordered(tasks.size());
+    for (std::size_t t = 0; t < tasks.size(); ++t)
+      ordered[begin[static_cast<std::size_t>(depth[t])]++] = tasks[t];
+    tasks = std::move(ordered);
+  }
+
+  std::vector<unsigned> first_flag_;  // by front: of its first task, until they
+                                      // are ordered
+  std::vector<Run> runs_;
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

@@ -210,7 +210,9 @@ class Case {
                      (pattern_.entries[k] == i
                           ? Scalar(Real(2 * rows[i].size()))
                           : Scalar(0));
-    const Strata::Detail::FrontTree tree(pattern_);
+    using Factor = Strata::Detail::FactorByFronts<
+        Scalar, Kokkos::DefaultHostExecutionSpace>;
+    const Strata::Detail::FrontTree tree(pattern_, Factor::most_small);
     EXPECT_TRUE(Strata::Detail::FrontTasks::fits(tree));
     tasks_ = Strata::Detail::FrontTasks(pattern_, tree, l_map_);
   }

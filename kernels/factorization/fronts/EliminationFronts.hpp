@@ -114,7 +114,8 @@ class EliminationFronts {
     for (std::size_t i = 0; i < n; ++i)
       pattern.diagonal.push_back(pattern.row_map[i] + l_row_map[i + 1] -
                                  l_row_map[i] - 1);
-    const FrontTree tree(pattern);
+    using Factor = FactorByFronts<Scalar, ExecutionSpace>;
+    const FrontTree tree(pattern, Factor::most_small);
     if (!FrontTasks::fits(tree)) return nullptr;
     const FrontTasks tasks(pattern, tree, l_row_map);
     if (tasks.bytes() +

@@ -59,6 +59,9 @@ struct FactorByFronts {
   static constexpr int teams_of_multiprocessor = 4;
   /// While one pair of tiles is multiplied, the next one is stored.
   static constexpr int buffers = sizeof(Scalar) <= 8 ? 2 : 1;
+  /// Tiles that registers hold of a row of a small front.
+  static constexpr int most_parts = sizeof(Scalar) <= 8 ? 2 : 1;
+  static constexpr int most_small = most_parts * tile;
 
   CrsArrays<Scalar> A;
   FrontArrays arrays;
@@ -84,9 +87,14 @@ struct FactorByFronts {
   struct Scratch {
     Buffer buffer[buffers];
     Scalar inverse[tile];  // of pivots
-    int ready;             // products that need not be waited for
+    // Of a step of elimination, in turns.
+    Scalar row[2][most_small], column[2][most_small], inverse_pivot[2];
+    int ready;  // products that need not be waited for
   };
+  /// A thread's entries of a tile, and of all tiles of a task.
   using Own = Scalar[own_columns][own_rows];
+  template <int parts>
+  using Owns = Own[parts][parts];
 
  public:
   /// Kokkos aligns scratch to 8 bytes.
@@ -107,13 +115,15 @@ struct FactorByFronts {
       const unsigned ticket = tickets[turn];
       if (ticket >= arrays.num_tasks) return;
       const FrontTask task = arrays.tasks[ticket];
-      Own own;
-      complete(team, task, scratch, own);
       unsigned next = 0;
-      if (draws) next = Kokkos::atomic_fetch_add(drawn, 1u);
-      hand_over(team, task, own);
+      const auto draw = [&] {
+        if (draws) next = Kokkos::atomic_fetch_add(drawn, 1u);
+      };
+      if (most_parts > 1 && task.is_small && task.parts() > 1)
+        run_task<most_parts>(team, task, scratch, draw);
+      else
+        run_task<1>(team, task, scratch, draw);
       if (draws) tickets[turn ^ 1] = next;
-      store_factors(team, task, own);
     }
   }
 
@@ -148,42 +158,60 @@ struct FactorByFronts {
     return load_acquire(flags + flag) != 0;
   }
 
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void complete(const Team& team, const FrontTask& task,
-                                       Scratch& scratch, Own& own) const {
-    take_entries(team, task, own);
-    take_contributions(team, task, own);
-    const int m = task.smaller_tile();
-    multiply(team, task, m < task.pivot_tiles ? m : task.pivot_tiles, scratch,
-             own);
-    if (!task.has_pivot()) return;
-    if (task.is_diagonal())
-      eliminate(team, task, scratch, own);
-    else if (task.row_tile < task.column_tile)
-      solve_right(team, task, scratch, own);
-    else
-      solve_below(team, task, scratch, own);
+  /// @param draw  is called when the task waits for nothing more
+  template <int parts, class Team, class Draw>
+  KOKKOS_INLINE_FUNCTION void run_task(const Team& team, const FrontTask& task,
+                                       Scratch& scratch,
+                                       const Draw& draw) const {
+    Owns<parts> own;
+    take_entries<parts>(team, task, own);
+    take_contributions<parts>(team, task, own);
+    if constexpr (parts == 1) {
+      const int m = task.smaller_tile();
+      multiply(team, task, m < task.pivot_tiles ? m : task.pivot_tiles, scratch,
+               own[0][0]);
+      if (task.has_pivot() && !task.is_diagonal()) {
+        if (task.row_tile < task.column_tile)
+          solve_right(team, task, scratch, own[0][0]);
+        else
+          solve_below(team, task, scratch, own[0][0]);
+      }
+    }
+    draw();
+    if (task.is_diagonal()) eliminate<parts>(team, task, scratch, own);
+    hand_over<parts>(team, task, own);
+    if (task.has_pivot()) store_factors<parts>(team, task, own);
+  }
+
+  /// What the pattern has of a row of a tile with a pivot.
+  KOKKOS_INLINE_FUNCTION FrontRow row_of(const FrontTask& task, int parts,
+                                         int i, int j, int row) const {
+    return arrays.rows[task.rows + (i * parts + j) * tile + row];
   }
 
   /// Those of A.
-  template <class Team>
+  template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void take_entries(const Team& team,
                                            const FrontTask& task,
-                                           Own& own) const {
-    for_own(team, [&](int c, int column, int r, int row) {
-      own[c][r] = Scalar(0);
-      if (task.rows < 0 || row >= task.num_rows) return;
-      const FrontRow of = arrays.rows[task.rows + row];
-      if (of.mask >> column & 1u)
-        own[c][r] = A.values[of.a + static_cast<unsigned>(count_bits(
-                                        of.mask & below(column)))];
-    });
+                                           Owns<parts>& own) const {
+    STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i)
+      STRATA_IMPL_UNROLL
+    for (int j = 0; j < parts; ++j)
+      for_own(team, [&](int c, int column, int r, int row) {
+        own[i][j][c][r] = Scalar(0);
+        if (task.rows < 0 || i * tile + row >= task.num_rows) return;
+        const FrontRow of = row_of(task, parts, i, j, row);
+        if (of.mask >> column & 1u)
+          own[i][j][c][r] = A.values[of.a + static_cast<unsigned>(count_bits(
+                                                of.mask & below(column)))];
+      });
   }
 
-  template <class Team>
+  template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void take_contributions(const Team& team,
                                                  const FrontTask& task,
-                                                 Own& own) const {
+                                                 Owns<parts>& own) const {
     if (task.first_term == task.end_term) return;
     for (unsigned k =
              task.first_term + static_cast<unsigned>(team.team_rank());
@@ -195,26 +223,35 @@ struct FactorByFronts {
       if (term.more == 3u) await(term.flag + term.next_flag + 1);
     }
     team.team_barrier();
-    const int lane = lane_of(team), first = group_of(team) * own_rows;
     FrontTerm next = arrays.terms[task.first_term];
     for (unsigned k = task.first_term; k < task.end_term; ++k) {
       const FrontTerm term = next;
       if (k + 1 < task.end_term) next = arrays.terms[k + 1];
-      const int before = count_bits(term.rows & below(first));
       STRATA_IMPL_UNROLL
-      for (int c = 0; c < own_columns; ++c) {
-        const int column = lane + c * lanes;
-        if (!(term.columns >> column & 1u)) continue;
-        const Scalar* from = fronts + term.first +
-                             count_bits(term.columns & below(column)) +
-                             std::int64_t{before} * term.stride;
+      for (int i = 0; i < parts; ++i)
         STRATA_IMPL_UNROLL
-        for (int r = 0; r < own_rows; ++r)
-          if (term.rows >> (first + r) & 1u) {
-            own[c][r] += *from;
-            from += term.stride;
-          }
-      }
+      for (int j = 0; j < parts; ++j)
+        if (parts == 1 || term.part == 2 * i + j) add(team, term, own[i][j]);
+    }
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void add(const Team& team, const FrontTerm& term,
+                                  Own& own) const {
+    const int lane = lane_of(team), first = group_of(team) * own_rows;
+    const int before = count_bits(term.rows & below(first));
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < own_columns; ++c) {
+      const int column = lane + c * lanes;
+      if (!(term.columns >> column & 1u)) continue;
+      const Scalar* from = fronts + term.first +
+                           count_bits(term.columns & below(column)) +
+                           std::int64_t{before} * term.stride;
+      STRATA_IMPL_UNROLL
+      for (int r = 0; r < own_rows; ++r)
+        if (term.rows >> (first + r) & 1u) {
+          own[c][r] += *from;
+          from += term.stride;
+        }
     }
   }
 
@@ -314,66 +351,106 @@ struct FactorByFronts {
     });
   }
 
-  /// Of L, where it is in the pattern.
-  KOKKOS_INLINE_FUNCTION static Scalar multiplier(const Scalar& value,
-                                                  const Scalar& inverse,
-                                                  unsigned mask, int column) {
-    return mask >> column & 1u ? value * inverse : Scalar(0);
+  /// Entry of L in the row and column k of the tile (i, j). If a reciprocal is
+  /// not finite, 0 that is not in the pattern stays 0.
+  KOKKOS_INLINE_FUNCTION Scalar multiplier(const FrontTask& task, int parts,
+                                           const Scalar& value,
+                                           const Scalar& inverse, int i, int j,
+                                           int row, int k) const {
+    if (inverse - inverse != Scalar(0) &&
+        (i * tile + row >= task.num_rows ||
+         !(row_of(task, parts, i, j, row).mask >> k & 1u)))
+      return Scalar(0);
+    return value * inverse;
   }
 
-  /// L U of a tile on the diagonal, or the first steps of it: row and column k
-  /// of what is left go through scratch.
-  template <class Team>
+  /// L U of a tile on the diagonal, or the first steps of that of a small
+  /// front: row and column k of what is left go through scratch.
+  template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void eliminate(const Team& team, const FrontTask& task,
-                                        Scratch& scratch, Own& own) const {
-    auto& shared = scratch.buffer[0].right;
-    const int lane = lane_of(team), group = group_of(team),
-              first = group * own_rows, steps = task.steps();
-    unsigned mask[own_rows];
+                                        Scratch& scratch,
+                                        Owns<parts>& own) const {
+    const int group = group_of(team);
     STRATA_IMPL_UNROLL
-    for (int r = 0; r < own_rows; ++r)
-      mask[r] = first + r < task.num_rows
-                    ? arrays.rows[task.rows + first + r].mask
-                    : 0u;
-    if (task.row_tile > 0) team.team_barrier();
-    for (int block = 0; block < groups; ++block) {
-      STRATA_IMPL_UNROLL
-      for (int at = 0; at < own_rows; ++at) {
-        const int k = block * own_rows + at;
-        if (k >= steps) return;
+    for (int m = 0; m < parts; ++m)
+      for (int block = 0; block < groups; ++block) {
         STRATA_IMPL_UNROLL
-        for (int c = 0; c < own_columns; ++c) {
-          const int column = lane + c * lanes;
-          if (group == block && column > k) shared[k][column] = own[c][at];
-          if (column != k) continue;
-          if (group == block) {
-            if (pivots.least)
-              own[c][at] = pivots.replaced(
-                  task.first_row + task.row_begin + k, own[c][at]);
-            scratch.inverse[k] = reciprocal(own[c][at]);
-          }
-          STRATA_IMPL_UNROLL
-          for (int r = 0; r < own_rows; ++r)
-            if (first + r > k) shared[first + r][k] = own[c][r];
+        for (int at = 0; at < own_rows; ++at) {
+          const int k = block * own_rows + at;
+          if (m * tile + k >= task.steps()) return;
+          share_pivot<parts>(team, task, m, k, at, group == block, scratch,
+                             own);
+          team.team_barrier();
+          take_step<parts>(team, task, m, k, at, scratch, own);
         }
-        team.team_barrier();
-        if (group < block) continue;
-        const Scalar inverse = scratch.inverse[k];
+      }
+  }
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void share_pivot(const Team& team,
+                                          const FrontTask& task, int m, int k,
+                                          int at, bool has_row,
+                                          Scratch& scratch,
+                                          Owns<parts>& own) const {
+    const int lane = lane_of(team), first = group_of(team) * own_rows;
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < own_columns; ++c) {
+      const int column = lane + c * lanes;
+      if (has_row) {
         STRATA_IMPL_UNROLL
+        for (int j = m; j < parts; ++j)
+          if (j > m || column > k)
+            scratch.row[at % 2][j * tile + column] = own[m][j][c][at];
+      }
+      if (column != k) continue;
+      if (has_row) {
+        Scalar& pivot = own[m][m][c][at];
+        if (pivots.least)
+          pivot = pivots.replaced(
+              task.first_row + task.row_begin + m * tile + k, pivot);
+        scratch.inverse_pivot[at % 2] = reciprocal(pivot);
+      }
+      STRATA_IMPL_UNROLL
+      for (int i = m; i < parts; ++i)
+        STRATA_IMPL_UNROLL
+      for (int r = 0; r < own_rows; ++r)
+        if (i > m || first + r > k)
+          scratch.column[at % 2][i * tile + first + r] = own[i][m][c][r];
+    }
+  }
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void take_step(const Team& team, const FrontTask& task,
+                                        int m, int k, int at,
+                                        const Scratch& scratch,
+                                        Owns<parts>& own) const {
+    const int lane = lane_of(team), first = group_of(team) * own_rows;
+    const Scalar inverse = scratch.inverse_pivot[at % 2];
+    Scalar u[parts][own_columns];
+    STRATA_IMPL_UNROLL
+    for (int j = m; j < parts; ++j)
+      STRATA_IMPL_UNROLL
+    for (int c = 0; c < own_columns; ++c) {
+      const int column = lane + c * lanes;
+      if (j > m || column > k)
+        u[j][c] = scratch.row[at % 2][j * tile + column];
+    }
+    STRATA_IMPL_UNROLL
+    for (int i = m; i < parts; ++i) {
+      if (i == m && first + own_rows - 1 <= k) continue;
+      STRATA_IMPL_UNROLL
+      for (int r = 0; r < own_rows; ++r) {
+        if (i == m && first + r <= k) continue;
+        const Scalar l =
+            multiplier(task, parts, scratch.column[at % 2][i * tile + first + r],
+                       inverse, i, m, first + r, k);
+        STRATA_IMPL_UNROLL
+        for (int j = m; j < parts; ++j)
+          STRATA_IMPL_UNROLL
         for (int c = 0; c < own_columns; ++c) {
           const int column = lane + c * lanes;
-          if (column < k) continue;
-          const Scalar u = column > k ? shared[k][column] : Scalar(0);
-          STRATA_IMPL_UNROLL
-          for (int r = 0; r < own_rows; ++r) {
-            if (first + r <= k) continue;
-            const Scalar l =
-                multiplier(shared[first + r][k], inverse, mask[r], k);
-            if (column == k)
-              own[c][r] = l;
-            else
-              own[c][r] -= l * u;
-          }
+          if (j > m || column > k)
+            own[i][j][c][r] -= l * u[j][c];
+          else if (column == k)
+            own[i][j][c][r] = l;
         }
       }
     }
@@ -436,16 +513,10 @@ struct FactorByFronts {
     for_own(team, [&](int c, int column, int r, int row) {
       own[c][r] = buffer.right[column][row];
     });
-    unsigned mask[own_columns];
-    STRATA_IMPL_UNROLL
-    for (int c = 0; c < own_columns; ++c) {
-      const int row = lane_of(team) + c * lanes;
-      mask[c] =
-          row < task.num_rows ? arrays.rows[task.rows + row].mask : 0u;
-    }
     team.team_barrier();
     solve(team, scratch, own, [&](const Scalar& value, int k, int c) {
-      return multiplier(value, scratch.inverse[k], mask[c], k);
+      return multiplier(task, 1, value, scratch.inverse[k], 0, 0,
+                        lane_of(team) + c * lanes, k);
     });
     // The last rows of the solution.
     team.team_barrier();
@@ -494,56 +565,67 @@ struct FactorByFronts {
   }
 
   /// Stores what other tasks need and sets the flag.
-  template <class Team>
+  template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void hand_over(const Team& team, const FrontTask& task,
-                                        const Own& own) const {
+                                        const Owns<parts>& own) const {
     Scalar* const to = fronts + task.front +
                        std::int64_t{task.row_begin} * task.stride +
                        task.column_begin;
     const int first = task.is_small ? task.pivots : 0;
-    for_own(team, [&](int c, int column, int r, int row) {
-      if (row >= first && row < task.num_rows && column >= first &&
-          column < task.num_columns)
-        to[std::int64_t{row} * task.stride + column] = own[c][r];
-    });
+    STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i)
+      STRATA_IMPL_UNROLL
+    for (int j = 0; j < parts; ++j)
+      for_own(team, [&](int c, int in_tile, int r, int row_in_tile) {
+        const int row = i * tile + row_in_tile, column = j * tile + in_tile;
+        if (row >= first && row < task.num_rows && column >= first &&
+            column < task.num_columns)
+          to[std::int64_t{row} * task.stride + column] = own[i][j][c][r];
+      });
     team.team_barrier();
     if (team.team_rank() == 0)
       store_release(flags + task.flag(task.row_tile, task.column_tile), 1u);
   }
 
   /// Checks and stores the entries of L and U.
-  template <class Team>
+  template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void store_factors(const Team& team,
                                             const FrontTask& task,
-                                            const Own& own) const {
-    if (!task.has_pivot()) return;
-    const bool is_diagonal = task.is_diagonal();
-    const bool is_below = task.row_tile > task.column_tile;
-    for_own(team, [&](int c, int column, int r, int row) {
-      if (row >= task.num_rows) return;
-      const FrontRow of = arrays.rows[task.rows + row];
-      if (!(of.mask >> column & 1u)) return;
-      const auto place =
-          static_cast<unsigned>(count_bits(of.mask & below(column)));
-      const Scalar value = own[c][r];
-      const bool is_lower = is_diagonal ? column < row : is_below;
-      const bool is_pivot = is_diagonal && column == row;
-      if (is_lower)
-        l_values[of.l + place] = value;
-      else
-        u_values[of.u + place] = value;
-      if (is_pivot) l_values[of.l + place] = Scalar(1);
-      // An infinity less itself is a NaN, and a NaN equals nothing.
-      const bool finite = value - value == Scalar(0);
-      if (finite && !(is_pivot && value == Scalar(0))) return;
-      const int local = task.row_begin + row;
-      const std::int64_t number = local < task.pivots
-                                      ? std::int64_t{task.first_row} + local
-                                      : std::int64_t{of.u};
-      Kokkos::atomic_fetch_min(
-          fault, number * num_factor_faults +
-                     (finite ? factor_zero_pivot : factor_not_finite));
-    });
+                                            const Owns<parts>& own) const {
+    STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i)
+      STRATA_IMPL_UNROLL
+    for (int j = 0; j < parts; ++j)
+      for_own(team, [&](int c, int column, int r, int row) {
+        if (i * tile + row >= task.num_rows) return;
+        const FrontRow of = row_of(task, parts, i, j, row);
+        if (!(of.mask >> column & 1u)) return;
+        const auto place =
+            static_cast<unsigned>(count_bits(of.mask & below(column)));
+        store_factor(task, of, place, task.row_begin + i * tile + row,
+                     task.column_begin + j * tile + column, own[i][j][c][r]);
+      });
+  }
+  /// @param row, column  local ones of the front
+  KOKKOS_INLINE_FUNCTION void store_factor(const FrontTask& task,
+                                           const FrontRow& of, unsigned place,
+                                           int row, int column,
+                                           const Scalar& value) const {
+    const bool is_pivot = column == row;
+    if (column < row)
+      l_values[of.l + place] = value;
+    else
+      u_values[of.u + place] = value;
+    if (is_pivot) l_values[of.l + place] = Scalar(1);
+    // An infinity less itself is a NaN, and a NaN equals nothing.
+    const bool finite = value - value == Scalar(0);
+    if (finite && !(is_pivot && value == Scalar(0))) return;
+    const std::int64_t number = row < task.pivots
+                                    ? std::int64_t{task.first_row} + row
+                                    : std::int64_t{of.u};
+    Kokkos::atomic_fetch_min(
+        fault, number * num_factor_faults +
+                   (finite ? factor_zero_pivot : factor_not_finite));
   }
 };
 

@@ -24,7 +24,12 @@ struct FrontTask {
   int pivots;                     // of the front
   unsigned short row_tile, column_tile, pivot_tiles, tiles;
   unsigned char num_rows, num_columns;
-  bool is_small;
+  bool is_small;  // its FrontRows are by tiles, each with all that it may have
+
+  /// Tiles of a row of a small front.
+  KOKKOS_INLINE_FUNCTION int parts() const {
+    return num_rows > FrontTree::tile ? 2 : 1;
+  }
 
   /// Number of the first tile that it needs all of.
   KOKKOS_INLINE_FUNCTION int smaller_tile() const {
@@ -67,7 +72,8 @@ struct FrontTerm {
   unsigned flag;       // of the first of the child's tiles that are needed
   unsigned next_flag;  // from a tile to the one below
   /// Tiles that are needed: bit 0: also that to the right, bit 1: that below.
-  unsigned more;
+  unsigned short more;
+  unsigned short part;  // of a small front: 2 * its row of tiles + the column's
 };
 
 /// All that an elimination by fronts is told of a pattern, on the host.
@@ -100,7 +106,7 @@ class FrontTasks {
   static bool fits(const FrontTree& tree) {
     std::int64_t flags = 0;
     for (int f = 0; f < tree.size(); ++f) {
-      const std::int64_t tiles = tree[f].tiles();
+      const std::int64_t tiles = tree[f].is_small ? 1 : tree[f].tiles();
       if (tiles > std::numeric_limits<unsigned short>::max()) return false;
       flags += tiles * tiles;
     }
@@ -118,35 +124,46 @@ class FrontTasks {
     for (int f = 0; f < tree.size(); ++f) {
       const Front& front = tree[f];
       first_flag_[f] = num_flags;
-      const int tiles = front.tiles();
       FrontTask task{};
       task.first_flag = num_flags;
       task.first_row = front.first_pivot;
       task.pivots = front.pivots;
-      task.pivot_tiles = static_cast<unsigned short>(front.pivot_tiles());
-      task.tiles = static_cast<unsigned short>(tiles);
-      task.is_small = front.is_small();
+      task.is_small = front.is_small;
       // Of a small one, others need the contribution alone.
-      const std::int64_t kept = task.is_small ? front.others : front.order();
+      const std::int64_t kept = front.is_small ? front.others : front.order();
       task.stride = static_cast<int>(kept);
       task.front =
-          num_values - (task.is_small ? front.pivots * (kept + 1) : 0);
+          num_values - (front.is_small ? front.pivots * (kept + 1) : 0);
       num_values += kept * kept;
+      const int tiles = front.is_small ? 1 : front.tiles();
+      task.tiles = static_cast<unsigned short>(tiles);
+      task.pivot_tiles = static_cast<unsigned short>(
+          front.is_small ? 1 : front.pivot_tiles());
       for (int i = 0; i < tiles; ++i)
         for (int j = 0; j < tiles; ++j) {
           task.row_tile = static_cast<unsigned short>(i);
           task.column_tile = static_cast<unsigned short>(j);
           task.row_begin = front.tile_begin(i);
           task.column_begin = front.tile_begin(j);
-          task.num_rows = static_cast<unsigned char>(front.tile_rows(i));
-          task.num_columns = static_cast<unsigned char>(front.tile_rows(j));
+          task.num_rows = static_cast<unsigned char>(
+              front.is_small ? front.order() : front.tile_rows(i));
+          task.num_columns = static_cast<unsigned char>(
+              front.is_small ? front.order() : front.tile_rows(j));
           task.rows = task.has_pivot() ? num_rows : -1;
-          if (task.has_pivot()) num_rows += task.num_rows;
+          if (task.parts() > 1)
+            num_rows += task.parts() * task.parts() * tile;
+          else if (task.has_pivot())
+            num_rows += task.num_rows;
           tasks.push_back(task);
         }
       num_flags += static_cast<unsigned>(tiles * tiles);
     }
-    rows.resize(static_cast<std::size_t>(num_rows));
+    rows.resize(static_cast<std::size_t>(num_rows), FrontRow{0, 0, 0, 0});
+  }
+  /// Of a small front, its one task.
+  unsigned task_of(const Front& front, int number, int i, int j) const {
+    const unsigned first = first_flag_[number];
+    return front.is_small ? first : tasks[first].flag(i, j);
   }
 
   /// Neighbouring columns of a child's contribution that come to lie in one
@@ -185,13 +202,9 @@ class FrontTasks {
       if (child.parent < 0) continue;
       const Front& parent = tree[child.parent];
       find_runs(pattern, child, parent);
-      const unsigned first = first_flag_[child.parent];
-      const auto tiles = static_cast<unsigned>(parent.tiles());
       for (const Run& i : runs_)
         for (const Run& j : runs_)
-          work(first + static_cast<unsigned>(i.tile) * tiles +
-                   static_cast<unsigned>(j.tile),
-               f, i, j);
+          work(task_of(parent, child.parent, i.tile, j.tile), f, i, j);
     }
   }
   void add_terms(const CompletePattern& pattern, const FrontTree& tree) {
@@ -226,10 +239,14 @@ class FrontTasks {
     term.rows = i.mask;
     term.columns = j.mask;
     term.stride = task.stride;
-    term.flag = task.flag(tile_at(i.first), tile_at(j.first));
+    term.flag = task_of(child, number, tile_at(i.first), tile_at(j.first));
     term.next_flag = task.tiles;
-    term.more = (tile_at(j.first) != tile_at(j.last) ? 1u : 0u) |
-                (tile_at(i.first) != tile_at(i.last) ? 2u : 0u);
+    const int right = tile_at(j.first) != tile_at(j.last) ? 1 : 0,
+              down = tile_at(i.first) != tile_at(i.last) ? 2 : 0;
+    term.more =
+        static_cast<unsigned short>(child.is_small ? 0 : right | down);
+    // Of a parent that is not small it is not looked at.
+    term.part = static_cast<unsigned short>((i.tile & 1) * 2 + (j.tile & 1));
     return term;
   }
 
@@ -252,15 +269,14 @@ class FrontTasks {
         const bool has_pivot = local < front.pivots;
         const int i = front.tile_of(local),
                   in_tile = local - front.tile_begin(i);
-        const int last_tile =
-            has_pivot ? front.tiles() : front.is_small() ? 1
-                                                         : front.pivot_tiles();
-        FrontTask* const of_row =
-            &tasks[first_flag_[f] + static_cast<unsigned>(i) *
-                                        static_cast<unsigned>(front.tiles())];
-        for (int j = 0; j < last_tile; ++j)
-          rows[of_row[j].rows + in_tile] = {
-              0, 0, 0, has_pivot ? 0u : static_cast<unsigned>(row)};
+        const auto row_of = [&](int j) -> FrontRow& {
+          const FrontTask& task = tasks[task_of(front, f, i, j)];
+          return rows[task.rows + in_tile +
+                      (front.is_small ? (i * front.tiles() + j) * tile : 0)];
+        };
+        if (!has_pivot)
+          for (int j = 0; j < front.pivot_tiles(); ++j)
+            row_of(j).u = static_cast<unsigned>(row);
         int other = 0;
         for (; next[row] < pattern.row_map[row + 1]; ++next[row]) {
           const int column = pattern.entries[next[row]];
@@ -271,7 +287,7 @@ class FrontTasks {
             at = front.pivots + other;
           }
           const int j = front.tile_of(at);
-          FrontRow& to = rows[of_row[j].rows + in_tile];
+          FrontRow& to = row_of(j);
           if (to.mask == 0) {
             to.a = static_cast<unsigned>(next[row]);
             to.l = static_cast<unsigned>(next[row] + to_l);
@@ -295,7 +311,7 @@ class FrontTasks {
       };
       for (unsigned k = task.first_term; k < task.end_term; ++k) {
         const FrontTerm& term = terms[k];
-        for (unsigned down = 0; down <= (term.more >> 1); ++down)
+        for (unsigned down = 0; down <= (term.more >> 1u); ++down)
           for (unsigned right = 0; right <= (term.more & 1u); ++right)
             wait_for(term.flag + down * term.next_flag + right);
       }
@@ -311,11 +327,10 @@ class FrontTasks {
       longest_path = std::max(longest_path, most + 2);
     };
     for (int f = 0; f < tree.size(); ++f) {
-      const int tiles = tree[f].tiles();
       const FrontTask first = tasks[first_flag_[f]];
-      for (int m = 0; m < tiles; ++m) {
+      for (int m = 0; m < first.tiles; ++m) {
         settle(first.flag(m, m));
-        for (int k = m + 1; k < tiles; ++k) {
+        for (int k = m + 1; k < first.tiles; ++k) {
           settle(first.flag(m, k));
           settle(first.flag(k, m));
         }

@@ -41,33 +41,39 @@ class FrontTree {
     int first_pivot, pivots;
     std::int64_t rest;  // where in the pattern's entries the others begin
     int others;
-    int parent;  // -1: a root
+    int parent;     // -1: a root
+    bool is_small;  // one task eliminates all of it
 
     int order() const { return pivots + others; }
-    bool is_small() const { return order() <= tile; }
-    int pivot_tiles() const { return (pivots - 1) / tile + 1; }
+    /// Those of small ones do not end with the pivots.
+    int pivot_tiles() const {
+      return is_small ? tiles() : (pivots - 1) / tile + 1;
+    }
     int tiles() const {
-      return is_small() ? 1 : pivot_tiles() + (others + tile - 1) / tile;
+      return is_small ? (order() - 1) / tile + 1
+                      : pivot_tiles() + (others + tile - 1) / tile;
     }
     /// Local index of the first row of a tile.
     int tile_begin(int t) const {
-      return t < pivot_tiles() ? t * tile : pivots + (t - pivot_tiles()) * tile;
+      const int p = pivot_tiles();
+      return t < p ? t * tile : pivots + (t - p) * tile;
     }
     int tile_rows(int t) const {
-      if (is_small()) return order();
-      const int end = t < pivot_tiles() ? pivots : order();
+      const int end = !is_small && t < pivot_tiles() ? pivots : order();
       return std::min(tile, end - tile_begin(t));
     }
     int tile_of(int local) const {
-      if (is_small()) return 0;
-      return local < pivots ? local / tile
-                            : pivot_tiles() + (local - pivots) / tile;
+      return is_small || local < pivots
+                 ? local / tile
+                 : pivot_tiles() + (local - pivots) / tile;
     }
   };
 
   FrontTree() = default;
   /// Cost: linear in the rows.
-  explicit FrontTree(const CompletePattern& pattern) {
+  /// @param most_small  the order of small fronts at most
+  FrontTree(const CompletePattern& pattern, int most_small)
+      : most_small_(most_small) {
     const int n = pattern.rows();
     front_of_.resize(static_cast<std::size_t>(n));
     int begin = 0;            // of the front that grows
@@ -80,7 +86,8 @@ class FrontTree {
       const std::int64_t others = pattern.right(j) - 1;
       for (int k = begin; k <= j; ++k) front_of_[k] = size();
       fronts_.push_back({begin, j + 1 - begin, pattern.diagonal[j] + 1,
-                         static_cast<int>(others), -1});
+                         static_cast<int>(others), -1,
+                         j + 1 - begin + others <= most_small_});
       begin = j + 1;
       stored = 0;
     }
@@ -94,15 +101,15 @@ class FrontTree {
   int front_of(int row) const { return front_of_[row]; }
 
  private:
-  /// A front whose zeros are more than this part of its pivots' rows is not
-  /// made, unless it is small.
-  static constexpr double most_zeros = 0.12;
+  /// Zeros among the entries of the pivots' rows, as a part of them: fronts
+  /// with more are not made, unless they have one tile.
+  static constexpr double most_zeros = 0.12, most_zeros_of_small = 0.4;
 
   /// Whether pivots `begin` to j, of whose rows `stored` entries are in the
   /// pattern, and the front that j + 1 begins go well together. The pivots
   /// right of j that have the same row but for one entry come for nothing.
-  static bool grows(const CompletePattern& pattern, int begin, int j,
-                    std::int64_t stored) {
+  bool grows(const CompletePattern& pattern, int begin, int j,
+             std::int64_t stored) const {
     const int n = pattern.rows();
     if (pattern.right(j) == pattern.right(j + 1) + 1) return true;
     int end = j + 1;
@@ -115,9 +122,11 @@ class FrontTree {
     if (order <= tile) return true;
     const std::int64_t full = pivots * order - pivots * (pivots - 1) / 2;
     return static_cast<double>(full - stored) <=
-           most_zeros * static_cast<double>(full);
+           (order <= most_small_ ? most_zeros_of_small : most_zeros) *
+               static_cast<double>(full);
   }
 
+  int most_small_ = 0;
   std::vector<Front> fronts_;
   std::vector<int> front_of_;  // by pivot
 };

@@ -174,20 +174,16 @@ class Case {
   };
 
   explicit Case(const Rows& rows) : n_(static_cast<int>(rows.size())) {
-    std::vector<std::int64_t> u_map{0};
-    pattern_.row_map.push_back(0);
-    l_map_.push_back(0);
-    std::vector<int> l_entries, u_entries;
+    std::vector<std::int64_t> a_map{0}, l_map{0}, u_map{0};
+    std::vector<int> entries, l_entries, u_entries;
     for (int i = 0; i < n_; ++i) {
       for (const int j : rows[i]) {
-        if (j == i)
-          pattern_.diagonal.push_back(std::int64_t(pattern_.entries.size()));
         if (j <= i) l_entries.push_back(j);
         if (j >= i) u_entries.push_back(j);
-        pattern_.entries.push_back(j);
+        entries.push_back(j);
       }
-      pattern_.row_map.push_back(std::int64_t(pattern_.entries.size()));
-      l_map_.push_back(std::int64_t(l_entries.size()));
+      a_map.push_back(std::int64_t(entries.size()));
+      l_map.push_back(std::int64_t(l_entries.size()));
       u_map.push_back(std::int64_t(u_entries.size()));
       longest_ = std::max(longest_, rows[i].size());
     }
@@ -197,29 +193,29 @@ class Case {
       std::copy(from.begin(), from.end(), to.data());
       return to;
     };
-    a_map_ = view(pattern_.row_map);
-    a_entries_ = view(pattern_.entries);
-    l_map_view_ = view(l_map_);
+    a_map_ = view(a_map);
+    a_entries_ = view(entries);
+    l_map_view_ = view(l_map);
     l_entries_ = view(l_entries);
     u_map_ = view(u_map);
     u_entries_ = view(u_entries);
-    values_ = Array<Scalar>("values", pattern_.entries.size());
+    values_ = Array<Scalar>("values", entries.size());
     for (int i = 0; i < n_; ++i)
-      for (auto k = pattern_.row_map[i]; k < pattern_.row_map[i + 1]; ++k)
+      for (auto k = a_map[i]; k < a_map[i + 1]; ++k)
         values_(k) = random_number<Scalar>() +
-                     (pattern_.entries[k] == i
+                     (entries[k] == i
                           ? Scalar(Real(2 * rows[i].size()))
                           : Scalar(0));
+    pattern_ = Strata::Detail::CompletePattern(a_map, entries, l_map);
     using Factor = Strata::Detail::FactorByFronts<
         Scalar, Kokkos::DefaultHostExecutionSpace>;
     const Strata::Detail::FrontTree tree(pattern_, Factor::most_small);
     EXPECT_TRUE(Strata::Detail::FrontTasks::fits(tree));
-    tasks_ = Strata::Detail::FrontTasks(pattern_, tree, l_map_);
+    tasks_ = Strata::Detail::FrontTasks(pattern_, tree);
   }
 
   int rows() const { return n_; }
   const Strata::Detail::FrontTasks& tasks() const { return tasks_; }
-  const Strata::Detail::CompletePattern& pattern() const { return pattern_; }
   Scalar& at(int row, int column) {
     for (auto k = a_map_(row);; ++k)
       if (a_entries_(k) == column) return values_(k);
@@ -281,6 +277,7 @@ class Case {
     run(Strata::Detail::FactorByFronts<Scalar, ExecutionSpace>{
         A(),
         {tasks_.tasks.data(), tasks_.rows.data(), tasks_.terms.data(),
+         tasks_.places.data(), pattern_.row_numbers().data(),
          unsigned(tasks_.tasks.size())},
         made.L.data(),
         made.U.data(),
@@ -348,7 +345,6 @@ class Case {
   int n_;
   std::size_t longest_ = 1;
   Strata::Detail::CompletePattern pattern_;
-  std::vector<std::int64_t> l_map_;
   Array<std::int64_t> a_map_, l_map_view_, u_map_;
   Array<int> a_entries_, l_entries_, u_entries_;
   Array<Scalar> values_;

@@ -62,9 +62,9 @@ struct FindIncompleteRow {
   }
 };
 
-/// A plan of FactorByFronts for one pattern. Memory, but for the fronts' own:
-/// 56 bytes a tile, 16 a row of a tile with a pivot, 32 for each tile that a
-/// child contributes to.
+/// A plan of FactorByFronts for one pattern. Memory, but for the fronts' own: 4
+/// bytes a row and an entry, 72 a tile, 16 a row of a tile with a pivot, 32 for
+/// each tile that a child contributes to.
 template <class ExecutionSpace>
 class EliminationFronts {
   using Memory = typename ExecutionSpace::memory_space;
@@ -104,26 +104,21 @@ class EliminationFronts {
   static std::unique_ptr<const EliminationFronts> make(
       const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
       const FactorPatterns<Scalar>& patterns, std::size_t most_bytes) {
-    const IndexArray& row_map = A.row_map;
-    CompletePattern pattern;
-    const auto n = static_cast<std::size_t>(A.rows());
-    pattern.row_map = on_host<std::int64_t>(exec, row_map);
-    pattern.entries = on_host<int>(exec, A.entries);
-    const auto l_row_map =
-        on_host<std::int64_t>(exec, patterns.L.arrays.row_map);
-    for (std::size_t i = 0; i < n; ++i)
-      pattern.diagonal.push_back(pattern.row_map[i] + l_row_map[i + 1] -
-                                 l_row_map[i] - 1);
+    const CompletePattern pattern(
+        on_host<std::int64_t>(exec, A.row_map), on_host<int>(exec, A.entries),
+        on_host<std::int64_t>(exec, patterns.L.arrays.row_map));
     using Factor = FactorByFronts<Scalar, ExecutionSpace>;
     const FrontTree tree(pattern, Factor::most_small);
     if (!FrontTasks::fits(tree)) return nullptr;
-    const FrontTasks tasks(pattern, tree, l_row_map);
-    if (tasks.bytes() +
-            static_cast<std::size_t>(tasks.num_values) * sizeof(Scalar) >
-        most_bytes)
+    const FrontTasks tasks(pattern, tree);
+    const std::size_t bytes =
+        tasks.bytes() + pattern.row_numbers().size() * sizeof(int) +
+        static_cast<std::size_t>(tasks.num_values) * sizeof(Scalar);
+    const MemoryInfo memory = memory_info<Memory>();
+    if (bytes > most_bytes || (memory.total > 0 && bytes > memory.free / 2))
       return nullptr;
     return std::unique_ptr<const EliminationFronts>(
-        new EliminationFronts(exec, tasks));
+        new EliminationFronts(exec, tasks, pattern.row_numbers()));
   }
 
   /// Fills in the values of L and U. Enqueues on `exec`.
@@ -144,8 +139,8 @@ class EliminationFronts {
         "Strata::IncompleteLu::eliminate", exec,
         static_cast<int>(std::min(teams, num_tasks)),
         Factor{A,
-               {tasks_.data(), rows_.data(), terms_.data(),
-                static_cast<unsigned>(num_tasks)},
+               {tasks_.data(), rows_.data(), terms_.data(), places_.data(),
+                row_numbers_.data(), static_cast<unsigned>(num_tasks)},
                L.values,
                U.values,
                fronts,
@@ -170,7 +165,8 @@ class EliminationFronts {
     return to;
   }
 
-  EliminationFronts(const ExecutionSpace& exec, const FrontTasks& tasks)
+  EliminationFronts(const ExecutionSpace& exec, const FrontTasks& tasks,
+                    const std::vector<int>& row_numbers)
       : num_values_(tasks.num_values) {
     storage_ = make_plan_storage<Memory>(exec, label, [&](auto& storage) {
       storage.take(rows_, static_cast<std::int64_t>(tasks.rows.size()));
@@ -179,6 +175,8 @@ class EliminationFronts {
       storage.take(fault_, 1);
       storage.take(flags_, tasks.num_flags);
       storage.take(drawn_, 1);
+      storage.take(places_, static_cast<std::int64_t>(tasks.places.size()));
+      storage.take(row_numbers_, static_cast<std::int64_t>(row_numbers.size()));
       bytes_ = storage.bytes();
     });
     const auto send = [&](const auto& to, const auto& from) {
@@ -191,6 +189,8 @@ class EliminationFronts {
     send(rows_, tasks.rows);
     send(tasks_, tasks.tasks);
     send(terms_, tasks.terms);
+    send(places_, tasks.places);
+    send(row_numbers_, row_numbers);
     exec.fence();
   }
 
@@ -201,7 +201,8 @@ class EliminationFronts {
   Kokkos::View<FrontTask*, Memory> tasks_;
   Kokkos::View<FrontTerm*, Memory> terms_;
   Kokkos::View<std::int64_t*, Memory> fault_;
-  Kokkos::View<unsigned*, Memory> flags_, drawn_;
+  Kokkos::View<unsigned*, Memory> flags_, drawn_, places_;
+  Kokkos::View<int*, Memory> row_numbers_;
 };
 
 }  // namespace Detail

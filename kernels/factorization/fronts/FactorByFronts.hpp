@@ -17,6 +17,8 @@ struct FrontArrays {
   const FrontTask* tasks;
   const FrontRow* rows;
   const FrontTerm* terms;
+  const unsigned* places;
+  const int* row_numbers;  // of rows in the order of pivots
   unsigned num_tasks;
 };
 
@@ -189,6 +191,13 @@ struct FactorByFronts {
     return arrays.rows[task.rows + (i * parts + j) * tile + row];
   }
 
+  /// Of an entry that it has, in A.
+  KOKKOS_INLINE_FUNCTION unsigned place_of(const FrontRow& of,
+                                           int column) const {
+    return arrays.places[of.first + static_cast<unsigned>(count_bits(
+                                        of.mask & below(column)))];
+  }
+
   /// Those of A.
   template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void take_entries(const Team& team,
@@ -203,8 +212,7 @@ struct FactorByFronts {
         if (task.rows < 0 || i * tile + row >= task.num_rows) return;
         const FrontRow of = row_of(task, parts, i, j, row);
         if (of.mask >> column & 1u)
-          own[i][j][c][r] = A.values[of.a + static_cast<unsigned>(count_bits(
-                                                of.mask & below(column)))];
+          own[i][j][c][r] = A.values[place_of(of, column)];
       });
   }
 
@@ -406,7 +414,9 @@ struct FactorByFronts {
         Scalar& pivot = own[m][m][c][at];
         if (pivots.least)
           pivot = pivots.replaced(
-              task.first_row + task.row_begin + m * tile + k, pivot);
+              arrays.row_numbers[task.first_row + task.row_begin + m * tile +
+                                 k],
+              pivot);
         scratch.inverse_pivot[at % 2] = reciprocal(pivot);
       }
       STRATA_IMPL_UNROLL
@@ -600,9 +610,8 @@ struct FactorByFronts {
         if (i * tile + row >= task.num_rows) return;
         const FrontRow of = row_of(task, parts, i, j, row);
         if (!(of.mask >> column & 1u)) return;
-        const auto place =
-            static_cast<unsigned>(count_bits(of.mask & below(column)));
-        store_factor(task, of, place, task.row_begin + i * tile + row,
+        store_factor(task, of, place_of(of, column),
+                     task.row_begin + i * tile + row,
                      task.column_begin + j * tile + column, own[i][j][c][r]);
       });
   }
@@ -613,16 +622,17 @@ struct FactorByFronts {
                                            const Scalar& value) const {
     const bool is_pivot = column == row;
     if (column < row)
-      l_values[of.l + place] = value;
+      l_values[of.to_l + place] = value;
     else
-      u_values[of.u + place] = value;
-    if (is_pivot) l_values[of.l + place] = Scalar(1);
+      u_values[of.to_u + place] = value;
+    if (is_pivot) l_values[of.to_l + place] = Scalar(1);
     // An infinity less itself is a NaN, and a NaN equals nothing.
     const bool finite = value - value == Scalar(0);
     if (finite && !(is_pivot && value == Scalar(0))) return;
-    const std::int64_t number = row < task.pivots
-                                    ? std::int64_t{task.first_row} + row
-                                    : std::int64_t{of.u};
+    const std::int64_t number =
+        row < task.pivots
+            ? std::int64_t{arrays.row_numbers[task.first_row + row]}
+            : std::int64_t{of.to_u};
     Kokkos::atomic_fetch_min(
         fault, number * num_factor_faults +
                    (finite ? factor_zero_pivot : factor_not_finite));

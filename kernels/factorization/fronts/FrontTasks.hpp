@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_FACTORIZATION_FRONTS_FRONT_TASKS_HPP
 
 #include <algorithm>
+#include <core/device/Warp.hpp>
 #include <cstdint>
 #include <kernels/factorization/fronts/FrontTree.hpp>
 #include <limits>
@@ -19,7 +20,7 @@ struct FrontTask {
   unsigned first_term, end_term;  // in FrontArrays::terms
   unsigned first_flag;            // of the front
   int stride;                     // between rows of the front in memory
-  int first_row;                  // the row of its first pivot
+  int first_row;                  // of its pivots, in FrontArrays::row_numbers
   int row_begin, column_begin;    // local indices
   int pivots;                     // of the front
   unsigned short row_tile, column_tile, pivot_tiles, tiles;
@@ -52,15 +53,15 @@ struct FrontTask {
   }
 };
 
-/// What a row of the pattern has in a tile with a pivot: its entries are in the
-/// tile's columns `mask`, and follow each other in A and in the factors.
+/// What a row of the pattern has in a tile with a pivot: entries in the tile's
+/// columns `mask`.
 struct FrontRow {
   unsigned mask;
-  unsigned a;  // place of the first one in A
-  unsigned l;  // and in L, if it is left of the diagonal
-  /// In U, were it not left of the diagonal; of a row without a pivot of the
-  /// front, which has no such entry, the number of the row.
-  unsigned u;
+  unsigned first;  // in FrontTasks::places
+  unsigned to_l;   // from a place in A to that in L
+  /// To that in U; for a row without a pivot of the front, which has no such
+  /// entry, the number of the row.
+  unsigned to_u;
 };
 
 /// What the contribution of a child adds to a tile: to each of its rows and
@@ -82,6 +83,7 @@ class FrontTasks {
   std::vector<FrontTask> tasks;  // in the order in which they are begun
   std::vector<FrontRow> rows;
   std::vector<FrontTerm> terms;
+  std::vector<unsigned> places;  // of entries in A
   std::int64_t num_values = 0;  // of the memory of fronts
   unsigned num_flags = 0;       // one a task
   int longest_path = 0;         // in tasks
@@ -89,18 +91,17 @@ class FrontTasks {
   FrontTasks() = default;
   /// Cost: linear in the entries of the pattern and in the tiles, but for a
   /// search for each column of a contribution.
-  /// @param l_row_map  of L, with its diagonal
-  FrontTasks(const CompletePattern& pattern, const FrontTree& tree,
-             const std::vector<std::int64_t>& l_row_map) {
+  FrontTasks(const CompletePattern& pattern, const FrontTree& tree) {
     place(tree);
     add_terms(pattern, tree);
-    fill_rows(pattern, tree, l_row_map);
+    fill_rows(pattern, tree);
     order(tree);
   }
 
   std::size_t bytes() const {
     return tasks.size() * sizeof(FrontTask) + rows.size() * sizeof(FrontRow) +
-           terms.size() * sizeof(FrontTerm) + num_flags * sizeof(unsigned);
+           terms.size() * sizeof(FrontTerm) +
+           (places.size() + num_flags) * sizeof(unsigned);
   }
   /// Whether all numbers fit. Bytes of fronts are for the caller to limit.
   static bool fits(const FrontTree& tree) {
@@ -176,10 +177,10 @@ class FrontTasks {
   void find_runs(const CompletePattern& pattern, const Front& child,
                  const Front& parent) {
     runs_.clear();
-    const auto others = pattern.entries.begin() + parent.rest;
-    auto at = others;
+    const int* const others = pattern.columns(parent.rest);
+    const int* at = others;
     for (int k = 0; k < child.others; ++k) {
-      const int column = pattern.entries[child.rest + k];
+      const int column = pattern.column(child.rest + k);
       int local = column - parent.first_pivot;
       if (local >= parent.pivots) {
         at = std::lower_bound(at, others + parent.others, column);
@@ -250,53 +251,65 @@ class FrontTasks {
     return term;
   }
 
-  void fill_rows(const CompletePattern& pattern, const FrontTree& tree,
-                 const std::vector<std::int64_t>& l_row_map) {
-    // The first entry of each row that no front has yet.
-    std::vector<std::int64_t> next(pattern.row_map.begin(),
-                                   pattern.row_map.end());
+  /// work(row, bit, place, i) for each entry of the pattern: its row's FrontRow
+  /// and column in the tile, its place in A, the number of its row, and whether
+  /// that has a pivot of the front.
+  template <class Work>
+  void for_each_entry(const CompletePattern& pattern, const FrontTree& tree,
+                      const Work& work) {
     for (int f = 0; f < tree.size(); ++f) {
       const Front& front = tree[f];
-      const int end = front.first_pivot + front.pivots;
-      for (int local = 0; local < front.order(); ++local) {
-        const int row = local < front.pivots
-                            ? front.first_pivot + local
-                            : pattern.entries[front.rest + local - front.pivots];
-        const std::int64_t to_l = l_row_map[row] - pattern.row_map[row];
-        const std::int64_t to_u =
-            row - l_row_map[row] -
-            (pattern.diagonal[row] - pattern.row_map[row]);
-        const bool has_pivot = local < front.pivots;
-        const int i = front.tile_of(local),
-                  in_tile = local - front.tile_begin(i);
-        const auto row_of = [&](int j) -> FrontRow& {
-          const FrontTask& task = tasks[task_of(front, f, i, j)];
-          return rows[task.rows + in_tile +
-                      (front.is_small ? (i * front.tiles() + j) * tile : 0)];
-        };
-        if (!has_pivot)
-          for (int j = 0; j < front.pivot_tiles(); ++j)
-            row_of(j).u = static_cast<unsigned>(row);
+      const auto row_of = [&](int row, int j) -> FrontRow& {
+        const int i = front.tile_of(row);
+        const FrontTask& task = tasks[task_of(front, f, i, j)];
+        return rows[task.rows + row - front.tile_begin(i) +
+                    (front.is_small ? (i * front.tiles() + j) * tile : 0)];
+      };
+      const int* const others = pattern.columns(front.rest);
+      for (int p = 0; p < front.pivots; ++p) {
+        const int row = front.first_pivot + p, own = front.tile_of(p),
+                  own_bit = p - front.tile_begin(own);
+        work(row_of(p, own), own_bit, pattern.diagonal(row), row, true);
         int other = 0;
-        for (; next[row] < pattern.row_map[row + 1]; ++next[row]) {
-          const int column = pattern.entries[next[row]];
-          if (column >= end && !has_pivot) break;
-          int at = column - front.first_pivot;
-          if (column >= end) {
-            while (pattern.entries[front.rest + other] < column) ++other;
-            at = front.pivots + other;
+        const std::int64_t begin = pattern.begin(row);
+        for (int k = 0; k < pattern.right(row); ++k) {
+          const int column = pattern.column(begin + k);
+          int local = column - front.first_pivot;
+          if (local >= front.pivots) {
+            while (others[other] < column) ++other;
+            local = front.pivots + other;
           }
-          const int j = front.tile_of(at);
-          FrontRow& to = row_of(j);
-          if (to.mask == 0) {
-            to.a = static_cast<unsigned>(next[row]);
-            to.l = static_cast<unsigned>(next[row] + to_l);
-            if (has_pivot) to.u = static_cast<unsigned>(next[row] + to_u);
-          }
-          to.mask |= 1u << (at - front.tile_begin(j));
+          const int t = front.tile_of(local);
+          work(row_of(p, t), local - front.tile_begin(t),
+               pattern.diagonal(row) + 1 + static_cast<unsigned>(k), row, true);
+          work(row_of(local, own), own_bit, pattern.mirror(begin + k), column,
+               local < front.pivots);
         }
       }
     }
+  }
+  void fill_rows(const CompletePattern& pattern, const FrontTree& tree) {
+    for_each_entry(
+        pattern, tree,
+        [&](FrontRow& to, int bit, unsigned, int row, bool has_pivot) {
+          to.mask |= 1u << bit;
+          to.to_l = pattern.to_l(row);
+          to.to_u = has_pivot
+                        ? pattern.to_u(row)
+                        : static_cast<unsigned>(pattern.row_numbers()[row]);
+        });
+    unsigned sum = 0;
+    for (FrontRow& row : rows) {
+      row.first = sum;
+      sum += static_cast<unsigned>(count_bits(row.mask));
+    }
+    places.resize(sum);
+    for_each_entry(pattern, tree,
+                   [&](const FrontRow& to, int bit, unsigned place, int, bool) {
+                     places[to.first + static_cast<unsigned>(count_bits(
+                                           to.mask & ((1u << bit) - 1u)))] =
+                         place;
+                   });
   }
 
   /// By the longest path of tasks that each waits for, as far as it needs them

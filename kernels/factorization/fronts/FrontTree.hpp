@@ -4,25 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <kernels/factorization/fronts/CompletePattern.hpp>
 #include <vector>
 
 namespace Strata {
 namespace Detail {
-
-/// The pattern of complete factors, L and U together, on the host: rows sorted,
-/// symmetric, and closed under elimination (see is_complete_pattern).
-struct CompletePattern {
-  std::vector<std::int64_t> row_map;
-  std::vector<int> entries;
-  std::vector<std::int64_t> diagonal;  // of each row: its place in `entries`
-
-  int rows() const { return static_cast<int>(diagonal.size()); }
-  std::int64_t right(int row) const { return row_map[row + 1] - diagonal[row]; }
-  /// The first column right of the diagonal, -1: there is none.
-  int parent(int row) const {
-    return right(row) > 1 ? entries[diagonal[row] + 1] : -1;
-  }
-};
 
 /// The assembly tree of multifrontal elimination (Duff and Reid, The
 /// multifrontal solution of indefinite sparse symmetric linear equations,
@@ -39,7 +25,7 @@ class FrontTree {
 
   struct Front {
     int first_pivot, pivots;
-    std::int64_t rest;  // where in the pattern's entries the others begin
+    std::int64_t rest;  // where in the pattern the others begin
     int others;
     int parent;     // -1: a root
     bool is_small;  // one task eliminates all of it
@@ -79,21 +65,20 @@ class FrontTree {
     int begin = 0;            // of the front that grows
     std::int64_t stored = 0;  // entries of the rows of its pivots
     for (int j = 0; j < n; ++j) {
-      stored += pattern.right(j);
+      stored += pattern.right(j) + 1;
       if (j + 1 < n && pattern.parent(j) == j + 1 &&
           grows(pattern, begin, j, stored))
         continue;
-      const std::int64_t others = pattern.right(j) - 1;
+      const int others = pattern.right(j);
       for (int k = begin; k <= j; ++k) front_of_[k] = size();
-      fronts_.push_back({begin, j + 1 - begin, pattern.diagonal[j] + 1,
-                         static_cast<int>(others), -1,
+      fronts_.push_back({begin, j + 1 - begin, pattern.begin(j), others, -1,
                          j + 1 - begin + others <= most_small_});
       begin = j + 1;
       stored = 0;
     }
     for (Front& front : fronts_)
       if (front.others > 0)
-        front.parent = front_of_[pattern.entries[front.rest]];
+        front.parent = front_of_[pattern.column(front.rest)];
   }
 
   int size() const { return static_cast<int>(fronts_.size()); }
@@ -113,12 +98,12 @@ class FrontTree {
     const int n = pattern.rows();
     if (pattern.right(j) == pattern.right(j + 1) + 1) return true;
     int end = j + 1;
-    stored += pattern.right(end);
+    stored += pattern.right(end) + 1;
     while (end + 1 < n && pattern.parent(end) == end + 1 &&
            pattern.right(end) == pattern.right(end + 1) + 1)
-      stored += pattern.right(++end);
+      stored += pattern.right(++end) + 1;
     const std::int64_t pivots = end + 1 - begin,
-                       order = pivots + pattern.right(end) - 1;
+                       order = pivots + pattern.right(end);
     if (order <= tile) return true;
     const std::int64_t full = pivots * order - pivots * (pivots - 1) / 2;
     return static_cast<double>(full - stored) <=

@@ -84,10 +84,12 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
                    std::size_t most_bytes) {
     using Fronts = EliminationFronts<ExecutionSpace>;
     const CrsArrays<Scalar>&L = patterns.L.arrays, &U = patterns.U.arrays;
-    if (Fronts::suits(exec, {A.row_map, A.entries, L.row_map, U.row_map},
+    const auto found =
+        Fronts::suits(exec, {A.row_map, A.entries, L.row_map, U.row_map},
                       A.rows(), static_cast<std::int64_t>(A.num_values),
-                      static_cast<std::int64_t>(U.num_values)))
-      fronts = Fronts::make(exec, A, patterns, most_bytes);
+                      static_cast<std::int64_t>(U.num_values));
+    if (found.is_closed)
+      fronts = Fronts::make(exec, A, patterns, found.is_symmetric, most_bytes);
   }
   void make_graph(const ExecutionSpace& exec,
                   GraphWithLevels<ExecutionSpace>& lower) const {

@@ -33,29 +33,43 @@ struct CountMultiplications {
   }
 };
 
-/// The first row of a pattern with a full diagonal whose elimination makes an
-/// entry that the pattern lacks, or that has an entry without its mirror image:
-/// of row j, all columns right of the next one but the first, k, have to be in
-/// row k.
-struct FindIncompleteRow {
+/// Whether a pattern with a full diagonal is closed under elimination, and
+/// whether it is symmetric. Row i with an entry k left of its diagonal needs all
+/// that row k has right of its own. If row c, k < c < i, is among that and has k,
+/// too, it has the rest of row k, and passes it on to row i: rows are looked
+/// through up to there (Eisenstat and Liu, Exploiting structural symmetry in
+/// unsymmetric sparse symbolic factorization, 1992).
+struct FindWhatIsIncomplete {
+  enum : int { not_closed, not_symmetric, size };
   RecipePattern pattern;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
-                                         std::int64_t& first) const {
-    if (first < row) return;
-    const std::int64_t begin = pattern.diagonal(row) + 1,
-                       end = pattern.a_row_map(row + 1);
-    for (std::int64_t k = pattern.a_row_map(row); k < end; ++k) {
+  int* found;  // 0 before
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
+                                         int lanes) const {
+    const std::int64_t begin = pattern.a_row_map(row),
+                       end = pattern.a_row_map(row + 1),
+                       diagonal = pattern.diagonal(row);
+    for (std::int64_t k = begin + lane; k < end; k += lanes) {
+      if (load_relaxed(found + not_closed) != 0) return;
       const std::int64_t column = pattern.a_entries(k);
-      if (column == row) continue;
-      if (!has(column, row) ||
-          (k > begin && !has(pattern.a_entries(begin), column))) {
-        first = row;
-        return;
-      }
+      if (column != row && !has(column, row)) note(not_symmetric);
+      if (k < diagonal && !has_all_of(row, column)) note(not_closed);
     }
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION void note(int what) const {
+    if (load_relaxed(found + what) == 0) store_relaxed(found + what, 1);
+  }
+  KOKKOS_INLINE_FUNCTION bool has_all_of(std::int64_t row,
+                                         std::int64_t other) const {
+    const std::int64_t end = pattern.a_row_map(other + 1);
+    for (std::int64_t k = pattern.diagonal(other) + 1; k < end; ++k) {
+      const std::int64_t column = pattern.a_entries(k);
+      if (!has(row, column)) return false;
+      if (column < row && has(column, other)) return true;
+    }
+    return true;
+  }
   KOKKOS_INLINE_FUNCTION bool has(std::int64_t row, std::int64_t column) const {
     return pattern.find(pattern.a_row_map(row), pattern.a_row_map(row + 1),
                         column) >= 0;
@@ -75,38 +89,49 @@ class EliminationFronts {
   /// are used: with fewer, rows are shorter than what a team does at once.
   static constexpr double least_multiplications = 4;
 
-  /// Whether fronts are made for this pattern: it is complete, and they pay.
-  /// One or two passes over the pattern, which the host waits for.
-  static bool suits(const ExecutionSpace& exec, const RecipePattern& pattern,
-                    std::int64_t rows, std::int64_t entries,
-                    std::int64_t upper_entries) {
-    if (entries >= std::int64_t{1} << 32) return false;
+  struct Closed {
+    bool is_closed = false, is_symmetric = false;
+  };
+  /// Whether fronts are made for this pattern: it is closed under elimination,
+  /// and they pay. One or two passes over the pattern, which the host waits for.
+  static Closed suits(const ExecutionSpace& exec, const RecipePattern& pattern,
+                      std::int64_t rows, std::int64_t entries,
+                      std::int64_t upper_entries) {
+    if (entries >= FrontTasks::most_places || upper_entries == rows) return {};
     double multiplications = 0;
     Kokkos::parallel_reduce(label, RangeOf<ExecutionSpace>(exec, 0, rows),
                             CountMultiplications{pattern}, multiplications);
     exec.fence();
-    return multiplications >=
-               least_multiplications *
-                   static_cast<double>(upper_entries - rows) &&
-           upper_entries > rows && is_complete(exec, pattern, rows);
+    if (multiplications <
+        least_multiplications * static_cast<double>(upper_entries - rows))
+      return {};
+    return is_closed(exec, pattern, rows, entries);
   }
-  static bool is_complete(const ExecutionSpace& exec,
-                          const RecipePattern& pattern, std::int64_t rows) {
-    return find_first(label, exec, 0, rows, FindIncompleteRow{pattern}) ==
-           no_fault;
+  static Closed is_closed(const ExecutionSpace& exec,
+                          const RecipePattern& pattern, std::int64_t rows,
+                          std::int64_t entries) {
+    using Find = FindWhatIsIncomplete;
+    const auto found = make_zeroed<Kokkos::View<int*, Memory>>(label, Find::size);
+    for_each_row(label, exec, rows, entries, Find{pattern, found.data()});
+    int on_host[Find::size];
+    copy_to_host(exec, found, on_host);
+    return {on_host[Find::not_closed] == 0, on_host[Find::not_symmetric] == 0};
   }
 
-  /// Null where the plan and the fronts would take more than `most_bytes`.
+  /// Null where the plan and the fronts would take more than `most_bytes`, or
+  /// more than half of the memory that is free.
   /// Waits for `exec`. Cost, on the host: see FrontTasks.
-  /// @param A  has a complete pattern, and a row at least
+  /// @param A  has a pattern that is closed, and a row at least
   /// @throws MemoryError
   template <class Scalar>
   static std::unique_ptr<const EliminationFronts> make(
       const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-      const FactorPatterns<Scalar>& patterns, std::size_t most_bytes) {
+      const FactorPatterns<Scalar>& patterns, bool is_symmetric,
+      std::size_t most_bytes) {
     const CompletePattern pattern(
         on_host<std::int64_t>(exec, A.row_map), on_host<int>(exec, A.entries),
-        on_host<std::int64_t>(exec, patterns.L.arrays.row_map));
+        on_host<std::int64_t>(exec, patterns.L.arrays.row_map), is_symmetric);
+    if (pattern.is_too_large()) return nullptr;
     using Factor = FactorByFronts<Scalar, ExecutionSpace>;
     const FrontTree tree(pattern, Factor::most_small);
     if (!FrontTasks::fits(tree)) return nullptr;

@@ -80,6 +80,9 @@ struct FrontTerm {
 /// All that an elimination by fronts is told of a pattern, on the host.
 class FrontTasks {
  public:
+  /// Entries of A are numbered in 32 bits.
+  static constexpr std::int64_t most_places = (std::int64_t{1} << 32) - 1;
+
   std::vector<FrontTask> tasks;  // in the order in which they are begun
   std::vector<FrontRow> rows;
   std::vector<FrontTerm> terms;
@@ -251,9 +254,9 @@ class FrontTasks {
     return term;
   }
 
-  /// work(row, bit, place, i) for each entry of the pattern: its row's FrontRow
-  /// and column in the tile, its place in A, the number of its row, and whether
-  /// that has a pivot of the front.
+  /// work(row, bit, place, i, has_pivot) for each entry of the pattern: its
+  /// row's FrontRow and column in the tile, its place in A, the number of its
+  /// row, and whether that has a pivot of the front.
   template <class Work>
   void for_each_entry(const CompletePattern& pattern, const FrontTree& tree,
                       const Work& work) {
@@ -280,10 +283,12 @@ class FrontTasks {
             local = front.pivots + other;
           }
           const int t = front.tile_of(local);
-          work(row_of(p, t), local - front.tile_begin(t),
-               pattern.diagonal(row) + 1 + static_cast<unsigned>(k), row, true);
-          work(row_of(local, own), own_bit, pattern.mirror(begin + k), column,
-               local < front.pivots);
+          if (pattern.place(begin + k) != pattern.nowhere)
+            work(row_of(p, t), local - front.tile_begin(t),
+                 pattern.place(begin + k), row, true);
+          if (pattern.mirror(begin + k) != pattern.nowhere)
+            work(row_of(local, own), own_bit, pattern.mirror(begin + k), column,
+                 local < front.pivots);
         }
       }
     }

@@ -88,7 +88,7 @@ class FrontTree {
  private:
   /// Zeros among the entries of the pivots' rows, as a part of them: fronts
   /// with more are not made, unless they have one tile.
-  static constexpr double most_zeros = 0.12, most_zeros_of_small = 0.4;
+  static constexpr double most_zeros = 0.12, most_zeros_of_small = 0.6;
 
   /// Whether pivots `begin` to j, of whose rows `stored` entries are in the
   /// pattern, and the front that j + 1 begins go well together. The pivots

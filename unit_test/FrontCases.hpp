@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <kernels/factorization/fronts/FactorByFronts.hpp>
+#include <kernels/factorization/fronts/FrontTasks.hpp>
 #include <kernels/factorization/numeric/FactorRowsOnHost.hpp>
 #include <limits>
 #include <set>
@@ -234,15 +235,15 @@ class Case {
     values_ = Array<Scalar>("values", entries.size());
     for (int i = 0; i < n_; ++i)
       for (auto k = a_map[i]; k < a_map[i + 1]; ++k)
-        values_(k) = random_number<Scalar>() +
-                     (entries[k] == i
-                          ? Scalar(Real(2 * rows[i].size()))
-                          : Scalar(0));
-    pattern_ = Strata::Detail::CompletePattern(
-        a_map, entries, l_map, is_symmetric(rows));
+        values_(k) =
+            random_number<Scalar>() +
+            (entries[k] == i ? Scalar(Real(2 * rows[i].size())) : Scalar(0));
+    pattern_ = Strata::Detail::CompletePattern(a_map, entries, l_map,
+                                               is_symmetric(rows));
     EXPECT_FALSE(pattern_.is_too_large());
-    using Factor = Strata::Detail::FactorByFronts<
-        Scalar, Kokkos::DefaultHostExecutionSpace>;
+    using Factor =
+        Strata::Detail::FactorByFronts<Scalar,
+                                       Kokkos::DefaultHostExecutionSpace>;
     const Strata::Detail::FrontTree tree(pattern_, Factor::most_small);
     EXPECT_TRUE(Strata::Detail::FrontTasks::fits(tree));
     tasks_ = Strata::Detail::FrontTasks(pattern_, tree);
@@ -256,8 +257,7 @@ class Case {
   }
   /// Row and column of a random entry.
   std::pair<int, int> random_entry() const {
-    std::uniform_int_distribution<std::size_t> any(0,
-                                                   a_entries_.extent(0) - 1);
+    std::uniform_int_distribution<std::size_t> any(0, a_entries_.extent(0) - 1);
     const auto k = std::int64_t(any(generator()));
     int row = 0;
     while (a_map_(row + 1) <= k) ++row;
@@ -301,8 +301,7 @@ class Case {
     Array<std::int64_t> found("found", 2);
     Array<Scalar> fronts("fronts", tasks_.num_values);
     // Nobody relies on zeros.
-    Kokkos::deep_copy(fronts,
-                      Scalar(std::numeric_limits<Real>::quiet_NaN()));
+    Kokkos::deep_copy(fronts, Scalar(std::numeric_limits<Real>::quiet_NaN()));
     Array<unsigned> flags("flags", tasks_.num_flags), drawn("drawn", 1);
     Kokkos::deep_copy(flags, 7);
     const Strata::Detail::ResetFronts reset{flags.data(), drawn.data(),
@@ -353,10 +352,10 @@ class Case {
     }
   }
   static void expect_same_bits(const Factors& a, const Factors& b) {
-    EXPECT_EQ(0, std::memcmp(a.L.data(), b.L.data(),
-                             a.L.extent(0) * sizeof(Scalar)));
-    EXPECT_EQ(0, std::memcmp(a.U.data(), b.U.data(),
-                             a.U.extent(0) * sizeof(Scalar)));
+    EXPECT_EQ(
+        0, std::memcmp(a.L.data(), b.L.data(), a.L.extent(0) * sizeof(Scalar)));
+    EXPECT_EQ(
+        0, std::memcmp(a.U.data(), b.U.data(), a.U.extent(0) * sizeof(Scalar)));
   }
 
  private:

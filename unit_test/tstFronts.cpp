@@ -21,9 +21,9 @@ typename Case<Scalar>::Factors by_fronts(const Case<Scalar>& of,
                                          int teams = 0) {
   return of.template by_fronts<Host>([&](const auto& kernel) {
     const Host exec;
-    Strata::Detail::run_teams<1, 1>(
-        "Strata::Test::fronts", exec, teams > 0 ? teams : exec.concurrency(),
-        kernel, kernel.scratch_bytes);
+    Strata::Detail::run_teams<1, 1>("Strata::Test::fronts", exec,
+                                    teams > 0 ? teams : exec.concurrency(),
+                                    kernel, kernel.scratch_bytes);
     exec.fence();
   });
 }
@@ -76,9 +76,8 @@ TYPED_TEST(Fronts, FindZeroPivots) {
     for (const int column : rows[row])
       if (column <= row) of.at(row, column) = TypeParam(0);
     const auto made = by_fronts(of);
-    EXPECT_EQ(made.fault,
-              Strata::Detail::factor_fault(row,
-                                           Strata::Detail::factor_zero_pivot));
+    EXPECT_EQ(made.fault, Strata::Detail::factor_fault(
+                              row, Strata::Detail::factor_zero_pivot));
     EXPECT_EQ(made.fault, of.by_rows().fault);
   }
 }
@@ -93,13 +92,12 @@ TYPED_TEST(Fronts, KeepFaultsToTheirRows) {
       for (const int column : rows[row])
         if (column != row) of.at(row, column) = TypeParam(0);
     const int column = of.rows() / 3;
-    of.at(column, column) =
-        TypeParam(std::numeric_limits<Real>::denorm_min());
+    of.at(column, column) = TypeParam(std::numeric_limits<Real>::denorm_min());
     auto first = Strata::Detail::no_fault;
     for (int row = column + 1; row < of.rows(); ++row)
       if (rows[row].count(column) && first == Strata::Detail::no_fault)
-        first =
-            Strata::Detail::factor_fault(row, Strata::Detail::factor_not_finite);
+        first = Strata::Detail::factor_fault(row,
+                                             Strata::Detail::factor_not_finite);
     EXPECT_EQ(by_fronts(of).fault, first);
   }
 }
@@ -127,8 +125,7 @@ TYPED_TEST(Fronts, ReplaceSmallPivots) {
     }
     for (std::size_t k = 0; k < made.U.extent(0); ++k)
       ASSERT_LE(std::abs(wide(made.U(k)) - wide(wanted.U(k))),
-                1e4 * epsilon_of<TypeParam> *
-                    (1 + std::abs(wide(wanted.U(k)))))
+                1e4 * epsilon_of<TypeParam> * (1 + std::abs(wide(wanted.U(k)))))
           << k;
   }
 }

@@ -58,8 +58,8 @@ TYPED_TEST(FrontsOnLanes, FindFaults) {
     SCOPED_TRACE(name);
     Case<TypeParam> of(rows);
     const auto [row, column] = of.random_entry();
-    of.at(row, column) = TypeParam(
-        RealOf<TypeParam>(std::numeric_limits<double>::infinity()));
+    of.at(row, column) =
+        TypeParam(RealOf<TypeParam>(std::numeric_limits<double>::infinity()));
     EXPECT_EQ(by_fronts(of).fault, of.by_rows().fault);
     for (const int c : rows[row])
       if (c <= row) of.at(row, c) = TypeParam(0);

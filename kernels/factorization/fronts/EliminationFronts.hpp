@@ -34,11 +34,11 @@ struct CountMultiplications {
 };
 
 /// Whether a pattern with a full diagonal is closed under elimination, and
-/// whether it is symmetric. Row i with an entry k left of its diagonal needs all
-/// that row k has right of its own. If row c, k < c < i, is among that and has k,
-/// too, it has the rest of row k, and passes it on to row i: rows are looked
-/// through up to there (Eisenstat and Liu, Exploiting structural symmetry in
-/// unsymmetric sparse symbolic factorization, 1992).
+/// whether it is symmetric. Row i with an entry k left of its diagonal needs
+/// all that row k has right of its own. If row c, k < c < i, is among that and
+/// has k, too, it has the rest of row k, and passes it on to row i: rows are
+/// looked through up to there (Eisenstat and Liu, Exploiting structural
+/// symmetry in unsymmetric sparse symbolic factorization, 1992).
 struct FindWhatIsIncomplete {
   enum : int { not_closed, not_symmetric, size };
   RecipePattern pattern;
@@ -93,7 +93,8 @@ class EliminationFronts {
     bool is_closed = false, is_symmetric = false;
   };
   /// Whether fronts are made for this pattern: it is closed under elimination,
-  /// and they pay. One or two passes over the pattern, which the host waits for.
+  /// and they pay. One or two passes over the pattern, which the host waits
+  /// for.
   static Closed suits(const ExecutionSpace& exec, const RecipePattern& pattern,
                       std::int64_t rows, std::int64_t entries,
                       std::int64_t upper_entries) {
@@ -111,7 +112,8 @@ class EliminationFronts {
                           const RecipePattern& pattern, std::int64_t rows,
                           std::int64_t entries) {
     using Find = FindWhatIsIncomplete;
-    const auto found = make_zeroed<Kokkos::View<int*, Memory>>(label, Find::size);
+    const auto found =
+        make_zeroed<Kokkos::View<int*, Memory>>(label, Find::size);
     for_each_row(label, exec, rows, entries, Find{pattern, found.data()});
     int on_host[Find::size];
     copy_to_host(exec, found, on_host);
@@ -206,10 +208,9 @@ class EliminationFronts {
     });
     const auto send = [&](const auto& to, const auto& from) {
       using Element = typename std::decay_t<decltype(from)>::value_type;
-      Kokkos::deep_copy(
-          exec, to,
-          UnmanagedView<const Element, Kokkos::HostSpace>(from.data(),
-                                                          from.size()));
+      Kokkos::deep_copy(exec, to,
+                        UnmanagedView<const Element, Kokkos::HostSpace>(
+                            from.data(), from.size()));
     };
     send(rows_, tasks.rows);
     send(tasks_, tasks.tasks);

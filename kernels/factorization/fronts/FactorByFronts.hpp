@@ -6,21 +6,13 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Warp.hpp>
-#include <kernels/factorization/fronts/FrontTasks.hpp>
+#include <kernels/factorization/fronts/FrontArrays.hpp>
+#include <kernels/factorization/fronts/FrontTile.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
 
 namespace Strata {
 namespace Detail {
-
-struct FrontArrays {
-  const FrontTask* tasks;
-  const FrontRow* rows;
-  const FrontTerm* terms;
-  const unsigned* places;
-  const int* row_numbers;  // of rows in the order of pivots
-  unsigned num_tasks;
-};
 
 /// Complete elimination by fronts (multifrontal LU without row exchanges) in
 /// one launch.
@@ -50,63 +42,26 @@ struct FrontArrays {
 /// rows that the pattern names and no others.
 template <class Scalar, class ExecutionSpace>
 struct FactorByFronts {
-  static constexpr int tile = FrontTree::tile;
-  static constexpr int threads = is_gpu<ExecutionSpace> ? 128 : 1;
-  /// A thread has entries of `own_rows` neighbouring rows in each `lanes`-th
-  /// column.
-  static constexpr int lanes = threads < tile ? threads : tile;
-  static constexpr int own_columns = tile / lanes;
-  static constexpr int groups = threads / lanes;
-  static constexpr int own_rows = tile / groups;
+  using Tile = FrontTile<Scalar, ExecutionSpace>;
+  static constexpr int tile = Tile::edge;
+  static constexpr int threads = Tile::threads;
+  static constexpr int most_small = Tile::most_small;
+  static constexpr std::size_t scratch_bytes = Tile::scratch_bytes;
   static constexpr int teams_of_multiprocessor = 4;
-  /// While one pair of tiles is multiplied, the next one is stored.
-  static constexpr int buffers = sizeof(Scalar) <= 8 ? 2 : 1;
-  /// Tiles that registers hold of a row of a small front.
-  static constexpr int most_parts = sizeof(Scalar) <= 8 ? 2 : 1;
-  static constexpr int most_small = most_parts * tile;
-
   CrsArrays<Scalar> A;
   FrontArrays arrays;
   Scalar *l_values, *u_values;
   Scalar* fronts;
-  unsigned* flags;  // by tile; 0 at the start
-  unsigned* drawn;  // tickets; 0 at the start
+  unsigned* flags;      // by tile; 0 at the start
+  unsigned* drawn;      // tickets; 0 at the start
   std::int64_t* fault;  // the first one, see FactorChecks
   SmallPivots<Scalar> pivots;
-
- private:
-  struct alignas(2 * sizeof(Scalar) < 16 ? 2 * sizeof(Scalar) : 16) Pair {
-    Scalar of[2];
-  };
-  struct Buffer {
-    Pair left[tile][tile / 2 + 1];
-    Scalar right[tile][tile + 1];  // another bank for each row
-
-    KOKKOS_INLINE_FUNCTION Scalar& left_at(int row, int column) {
-      return left[row][column / 2].of[column % 2];
-    }
-  };
-  struct Scratch {
-    Buffer buffer[buffers];
-    Scalar inverse[tile];  // of pivots
-    // Of a step of elimination, in turns.
-    Scalar row[2][most_small], column[2][most_small], inverse_pivot[2];
-    int ready;  // products that need not be waited for
-  };
-  /// A thread's entries of a tile, and of all tiles of a task.
-  using Own = Scalar[own_columns][own_rows];
-  template <int parts>
-  using Owns = Own[parts][parts];
-
- public:
-  /// Kokkos aligns scratch to 8 bytes.
-  static constexpr std::size_t scratch_bytes = sizeof(Scratch) + 16;
-  static_assert(scratch_bytes <= 48 * 1024, "too much scratch");
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const auto address = reinterpret_cast<std::uintptr_t>(
         team.team_scratch(0).get_shmem(scratch_bytes));
+    // Kokkos aligns scratch to 8 bytes.
     auto& scratch = *reinterpret_cast<Scratch*>((address + 15) / 16 * 16);
     STRATA_IMPL_TEAM_SHARED unsigned tickets[2];
     const bool draws = team.team_rank() == 0;
@@ -130,28 +85,16 @@ struct FactorByFronts {
   }
 
  private:
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION static int lane_of(const Team& team) {
-    return team.team_rank() % lanes;
-  }
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION static int group_of(const Team& team) {
-    return team.team_rank() / lanes;
-  }
-  KOKKOS_INLINE_FUNCTION static unsigned below(int bit) {
-    return (1u << bit) - 1u;
-  }
-  /// work(c, column, r, row) for all entries of the thread.
-  template <class Team, class Work>
-  KOKKOS_INLINE_FUNCTION static void for_own(const Team& team,
-                                             const Work& work) {
-    const int lane = lane_of(team), first = group_of(team) * own_rows;
-    STRATA_IMPL_UNROLL
-    for (int c = 0; c < own_columns; ++c)
-      STRATA_IMPL_UNROLL
-    for (int r = 0; r < own_rows; ++r)
-      work(c, lane + c * lanes, r, first + r);
-  }
+  static constexpr int lanes = Tile::lanes, groups = Tile::groups;
+  static constexpr int own_columns = Tile::own_columns,
+                       own_rows = Tile::own_rows;
+  static constexpr int buffers = Tile::buffers, most_parts = Tile::most_parts;
+  using Buffer = typename Tile::Buffer;
+  using Scratch = typename Tile::Scratch;
+  using Own = typename Tile::Own;
+  template <int parts>
+  using Owns = Own[parts][parts];
+
   KOKKOS_INLINE_FUNCTION void await(unsigned flag) const {
     for (int turn = 0; !is_set(flag); ++turn) pause_while_waiting(turn);
   }
@@ -195,7 +138,7 @@ struct FactorByFronts {
   KOKKOS_INLINE_FUNCTION unsigned place_of(const FrontRow& of,
                                            int column) const {
     return arrays.places[of.first + static_cast<unsigned>(count_bits(
-                                        of.mask & below(column)))];
+                                        of.mask & Tile::below(column)))];
   }
 
   /// Those of A.
@@ -204,10 +147,9 @@ struct FactorByFronts {
                                            const FrontTask& task,
                                            Owns<parts>& own) const {
     STRATA_IMPL_UNROLL
-    for (int i = 0; i < parts; ++i)
-      STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
     for (int j = 0; j < parts; ++j)
-      for_own(team, [&](int c, int column, int r, int row) {
+      Tile::for_own(team, [&](int c, int column, int r, int row) {
         own[i][j][c][r] = Scalar(0);
         if (task.rows < 0 || i * tile + row >= task.num_rows) return;
         const FrontRow of = row_of(task, parts, i, j, row);
@@ -221,8 +163,7 @@ struct FactorByFronts {
                                                  const FrontTask& task,
                                                  Owns<parts>& own) const {
     if (task.first_term == task.end_term) return;
-    for (unsigned k =
-             task.first_term + static_cast<unsigned>(team.team_rank());
+    for (unsigned k = task.first_term + static_cast<unsigned>(team.team_rank());
          k < task.end_term; k += threads) {
       const FrontTerm& term = arrays.terms[k];
       await(term.flag);
@@ -236,33 +177,12 @@ struct FactorByFronts {
       const FrontTerm term = next;
       if (k + 1 < task.end_term) next = arrays.terms[k + 1];
       STRATA_IMPL_UNROLL
-      for (int i = 0; i < parts; ++i)
-        STRATA_IMPL_UNROLL
+      for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
       for (int j = 0; j < parts; ++j)
-        if (parts == 1 || term.part == 2 * i + j) add(team, term, own[i][j]);
+        if (parts == 1 || term.part == 2 * i + j)
+          Tile::add(team, term, fronts, own[i][j]);
     }
   }
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void add(const Team& team, const FrontTerm& term,
-                                  Own& own) const {
-    const int lane = lane_of(team), first = group_of(team) * own_rows;
-    const int before = count_bits(term.rows & below(first));
-    STRATA_IMPL_UNROLL
-    for (int c = 0; c < own_columns; ++c) {
-      const int column = lane + c * lanes;
-      if (!(term.columns >> column & 1u)) continue;
-      const Scalar* from = fronts + term.first +
-                           count_bits(term.columns & below(column)) +
-                           std::int64_t{before} * term.stride;
-      STRATA_IMPL_UNROLL
-      for (int r = 0; r < own_rows; ++r)
-        if (term.rows >> (first + r) & 1u) {
-          own[c][r] += *from;
-          from += term.stride;
-        }
-    }
-  }
-
   KOKKOS_INLINE_FUNCTION bool is_ready(const FrontTask& task, int p) const {
     return is_set(task.flag(task.row_tile, p)) &&
            is_set(task.flag(p, task.column_tile));
@@ -300,7 +220,7 @@ struct FactorByFronts {
       Buffer& buffer = scratch.buffer[p % buffers];
       // One buffer is still being read.
       if (buffers == 1 && p > 0) team.team_barrier();
-      for_own(team, [&](int c, int column, int r, int row) {
+      Tile::for_own(team, [&](int c, int column, int r, int row) {
         buffer.left_at(row, column) = left[c][r];
         buffer.right[row][column] = right[c][r];
       });
@@ -310,52 +230,30 @@ struct FactorByFronts {
       if (is_early) read_tiles(team, task, p + 1, left, right);
       const int width =
           p + 1 < task.pivot_tiles ? tile : task.pivots - p * tile;
-      subtract_product(team, buffer, (width + 1) / 2, own);
+      Tile::subtract_product(team, buffer, (width + 1) / 2, own);
       if (more && !is_early) read(p + 1, left, right);
     }
   }
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION static void subtract_product(const Team& team,
-                                                      const Buffer& buffer,
-                                                      int pairs, Own& own) {
-    const int lane = lane_of(team), first = group_of(team) * own_rows;
-    for (int k = 0; k < pairs; ++k) {
-      Scalar upper[own_columns], lower[own_columns];
-      STRATA_IMPL_UNROLL
-      for (int c = 0; c < own_columns; ++c) {
-        upper[c] = buffer.right[2 * k][lane + c * lanes];
-        lower[c] = buffer.right[2 * k + 1][lane + c * lanes];
-      }
-      STRATA_IMPL_UNROLL
-      for (int r = 0; r < own_rows; ++r) {
-        const Pair pair = buffer.left[first + r][k];
-        STRATA_IMPL_UNROLL
-        for (int c = 0; c < own_columns; ++c) {
-          own[c][r] -= pair.of[0] * upper[c];
-          own[c][r] -= pair.of[1] * lower[c];
-        }
-      }
-    }
-  }
-  /// The tiles (i, p) and (p, j), which are complete, with zeros where they end.
+  /// The tiles (i, p) and (p, j), which are complete, with zeros where they
+  /// end.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void read_tiles(const Team& team,
                                          const FrontTask& task, int p,
                                          Own& left, Own& right) const {
     const int begin = p * tile;
     const int width = task.pivots - begin < tile ? task.pivots - begin : tile;
-    const Scalar* const from_left =
-        fronts + task.front + std::int64_t{task.row_begin} * task.stride +
-        begin;
+    const Scalar* const from_left = fronts + task.front +
+                                    std::int64_t{task.row_begin} * task.stride +
+                                    begin;
     const Scalar* const from_right = fronts + task.front +
                                      std::int64_t{begin} * task.stride +
                                      task.column_begin;
-    for_own(team, [&](int c, int column, int r, int row) {
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
       const std::int64_t at = std::int64_t{row} * task.stride + column;
       left[c][r] =
           row < task.num_rows && column < width ? from_left[at] : Scalar(0);
-      right[c][r] = row < width && column < task.num_columns ? from_right[at]
-                                                             : Scalar(0);
+      right[c][r] =
+          row < width && column < task.num_columns ? from_right[at] : Scalar(0);
     });
   }
 
@@ -378,7 +276,7 @@ struct FactorByFronts {
   KOKKOS_INLINE_FUNCTION void eliminate(const Team& team, const FrontTask& task,
                                         Scratch& scratch,
                                         Owns<parts>& own) const {
-    const int group = group_of(team);
+    const int group = Tile::group_of(team);
     STRATA_IMPL_UNROLL
     for (int m = 0; m < parts; ++m)
       for (int block = 0; block < groups; ++block) {
@@ -399,7 +297,8 @@ struct FactorByFronts {
                                           int at, bool has_row,
                                           Scratch& scratch,
                                           Owns<parts>& own) const {
-    const int lane = lane_of(team), first = group_of(team) * own_rows;
+    const int lane = Tile::lane_of(team),
+              first = Tile::group_of(team) * own_rows;
     STRATA_IMPL_UNROLL
     for (int c = 0; c < own_columns; ++c) {
       const int column = lane + c * lanes;
@@ -414,14 +313,13 @@ struct FactorByFronts {
         Scalar& pivot = own[m][m][c][at];
         if (pivots.least)
           pivot = pivots.replaced(
-              arrays.row_numbers[task.first_row + task.row_begin + m * tile +
-                                 k],
+              arrays
+                  .row_numbers[task.first_row + task.row_begin + m * tile + k],
               pivot);
         scratch.inverse_pivot[at % 2] = reciprocal(pivot);
       }
       STRATA_IMPL_UNROLL
-      for (int i = m; i < parts; ++i)
-        STRATA_IMPL_UNROLL
+      for (int i = m; i < parts; ++i) STRATA_IMPL_UNROLL
       for (int r = 0; r < own_rows; ++r)
         if (i > m || first + r > k)
           scratch.column[at % 2][i * tile + first + r] = own[i][m][c][r];
@@ -432,16 +330,15 @@ struct FactorByFronts {
                                         int m, int k, int at,
                                         const Scratch& scratch,
                                         Owns<parts>& own) const {
-    const int lane = lane_of(team), first = group_of(team) * own_rows;
+    const int lane = Tile::lane_of(team),
+              first = Tile::group_of(team) * own_rows;
     const Scalar inverse = scratch.inverse_pivot[at % 2];
     Scalar u[parts][own_columns];
     STRATA_IMPL_UNROLL
-    for (int j = m; j < parts; ++j)
-      STRATA_IMPL_UNROLL
+    for (int j = m; j < parts; ++j) STRATA_IMPL_UNROLL
     for (int c = 0; c < own_columns; ++c) {
       const int column = lane + c * lanes;
-      if (j > m || column > k)
-        u[j][c] = scratch.row[at % 2][j * tile + column];
+      if (j > m || column > k) u[j][c] = scratch.row[at % 2][j * tile + column];
     }
     STRATA_IMPL_UNROLL
     for (int i = m; i < parts; ++i) {
@@ -449,12 +346,11 @@ struct FactorByFronts {
       STRATA_IMPL_UNROLL
       for (int r = 0; r < own_rows; ++r) {
         if (i == m && first + r <= k) continue;
-        const Scalar l =
-            multiplier(task, parts, scratch.column[at % 2][i * tile + first + r],
-                       inverse, i, m, first + r, k);
+        const Scalar l = multiplier(
+            task, parts, scratch.column[at % 2][i * tile + first + r], inverse,
+            i, m, first + r, k);
         STRATA_IMPL_UNROLL
-        for (int j = m; j < parts; ++j)
-          STRATA_IMPL_UNROLL
+        for (int j = m; j < parts; ++j) STRATA_IMPL_UNROLL
         for (int c = 0; c < own_columns; ++c) {
           const int column = lane + c * lanes;
           if (j > m || column > k)
@@ -475,7 +371,7 @@ struct FactorByFronts {
     await(task.flag(m, m));
     const Scalar* const from =
         fronts + task.front + std::int64_t{m * tile} * (task.stride + 1);
-    for_own(team, [&](int, int column, int, int row) {
+    Tile::for_own(team, [&](int, int column, int, int row) {
       work(row, column,
            row < size && column < size
                ? from[std::int64_t{row} * task.stride + column]
@@ -495,8 +391,8 @@ struct FactorByFronts {
                     buffer.left_at(row, column) = value;
                   });
     team.team_barrier();
-    solve(team, scratch, own,
-          [](const Scalar& value, int, int) { return value; });
+    Tile::solve(team, scratch, own,
+                [](const Scalar& value, int, int) { return value; });
   }
 
   /// A tile below the diagonal one: solves with its U, as the transposed tile
@@ -508,7 +404,7 @@ struct FactorByFronts {
     Buffer& buffer = scratch.buffer[0];
     const int size = task.num_columns;
     team.team_barrier();
-    for_own(team, [&](int c, int column, int r, int row) {
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
       buffer.right[row][column] = own[c][r];
     });
     read_diagonal(team, task, task.column_tile, size,
@@ -520,58 +416,19 @@ struct FactorByFronts {
                   });
     team.team_barrier();
     // From here on `column` is a row of the tile.
-    for_own(team, [&](int c, int column, int r, int row) {
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
       own[c][r] = buffer.right[column][row];
     });
     team.team_barrier();
-    solve(team, scratch, own, [&](const Scalar& value, int k, int c) {
+    Tile::solve(team, scratch, own, [&](const Scalar& value, int k, int c) {
       return multiplier(task, 1, value, scratch.inverse[k], 0, 0,
-                        lane_of(team) + c * lanes, k);
+                        Tile::lane_of(team) + c * lanes, k);
     });
     // The last rows of the solution.
     team.team_barrier();
-    for_own(team, [&](int c, int column, int r, int row) {
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
       own[c][r] = buffer.right[column][row];
     });
-  }
-
-  /// Solves with the strictly lower triangle in buffer[0].left, column by
-  /// column; finish(value, k, c) is entry k of column c, less its sum. Leaves
-  /// the solution in buffer[0].right as well, once all threads are here.
-  template <class Team, class Finish>
-  KOKKOS_INLINE_FUNCTION static void solve(const Team& team, Scratch& scratch,
-                                           Own& own, const Finish& finish) {
-    Buffer& buffer = scratch.buffer[0];
-    const int lane = lane_of(team), group = group_of(team),
-              first = group * own_rows;
-    for (int block = 0; block < groups; ++block) {
-      if (block > 0) team.team_barrier();
-      if (group > block - 1 && block > 0) {
-        STRATA_IMPL_UNROLL
-        for (int c = 0; c < own_columns; ++c)
-          STRATA_IMPL_UNROLL
-        for (int at = 0; at < own_rows; ++at) {
-          const int k = (block - 1) * own_rows + at;
-          const Scalar x = buffer.right[k][lane + c * lanes];
-          STRATA_IMPL_UNROLL
-          for (int r = 0; r < own_rows; ++r)
-            own[c][r] -= buffer.left_at(first + r, k) * x;
-        }
-      }
-      if (group != block) continue;
-      STRATA_IMPL_UNROLL
-      for (int c = 0; c < own_columns; ++c)
-        STRATA_IMPL_UNROLL
-      for (int at = 0; at < own_rows; ++at) {
-        const int k = first + at;
-        const Scalar x = finish(own[c][at], k, c);
-        own[c][at] = x;
-        buffer.right[k][lane + c * lanes] = x;
-        STRATA_IMPL_UNROLL
-        for (int r = 0; r < own_rows; ++r)
-          if (r > at) own[c][r] -= buffer.left_at(first + r, k) * x;
-      }
-    }
   }
 
   /// Stores what other tasks need and sets the flag.
@@ -583,10 +440,9 @@ struct FactorByFronts {
                        task.column_begin;
     const int first = task.is_small ? task.pivots : 0;
     STRATA_IMPL_UNROLL
-    for (int i = 0; i < parts; ++i)
-      STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
     for (int j = 0; j < parts; ++j)
-      for_own(team, [&](int c, int in_tile, int r, int row_in_tile) {
+      Tile::for_own(team, [&](int c, int in_tile, int r, int row_in_tile) {
         const int row = i * tile + row_in_tile, column = j * tile + in_tile;
         if (row >= first && row < task.num_rows && column >= first &&
             column < task.num_columns)
@@ -603,10 +459,9 @@ struct FactorByFronts {
                                             const FrontTask& task,
                                             const Owns<parts>& own) const {
     STRATA_IMPL_UNROLL
-    for (int i = 0; i < parts; ++i)
-      STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
     for (int j = 0; j < parts; ++j)
-      for_own(team, [&](int c, int column, int r, int row) {
+      Tile::for_own(team, [&](int c, int column, int r, int row) {
         if (i * tile + row >= task.num_rows) return;
         const FrontRow of = row_of(task, parts, i, j, row);
         if (!(of.mask >> column & 1u)) return;
@@ -636,18 +491,6 @@ struct FactorByFronts {
     Kokkos::atomic_fetch_min(
         fault, number * num_factor_faults +
                    (finite ? factor_zero_pivot : factor_not_finite));
-  }
-};
-
-/// Takes flags and tickets back and forgets the last fault.
-struct ResetFronts {
-  unsigned *flags, *drawn;
-  std::int64_t* fault;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    flags[i] = 0;
-    if (i > 0) return;
-    *drawn = 0;
-    *fault = no_fault;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <core/device/Warp.hpp>
 #include <cstdint>
+#include <kernels/factorization/fronts/FrontArrays.hpp>
 #include <kernels/factorization/fronts/FrontTree.hpp>
 #include <limits>
 #include <utility>
@@ -12,70 +13,6 @@
 
 namespace Strata {
 namespace Detail {
-
-/// What a team does at once: a tile of a front, or a whole front that is small.
-struct FrontTask {
-  std::int64_t front;  // where in memory the front's entry (0, 0) is, or would be
-  std::int64_t rows;   // in FrontArrays::rows; -1: the tile has no pivot
-  unsigned first_term, end_term;  // in FrontArrays::terms
-  unsigned first_flag;            // of the front
-  int stride;                     // between rows of the front in memory
-  int first_row;                  // of its pivots, in FrontArrays::row_numbers
-  int row_begin, column_begin;    // local indices
-  int pivots;                     // of the front
-  unsigned short row_tile, column_tile, pivot_tiles, tiles;
-  unsigned char num_rows, num_columns;
-  bool is_small;  // its FrontRows are by tiles, each with all that it may have
-
-  /// Tiles of a row of a small front.
-  KOKKOS_INLINE_FUNCTION int parts() const {
-    return num_rows > FrontTree::tile ? 2 : 1;
-  }
-
-  /// Number of the first tile that it needs all of.
-  KOKKOS_INLINE_FUNCTION int smaller_tile() const {
-    return row_tile < column_tile ? row_tile : column_tile;
-  }
-  KOKKOS_INLINE_FUNCTION bool has_pivot() const {
-    return smaller_tile() < pivot_tiles;
-  }
-  KOKKOS_INLINE_FUNCTION bool is_diagonal() const {
-    return row_tile == column_tile && has_pivot();
-  }
-  /// Elimination steps of a diagonal tile.
-  KOKKOS_INLINE_FUNCTION int steps() const {
-    return is_small ? pivots : num_rows;
-  }
-  KOKKOS_INLINE_FUNCTION unsigned flag(int row, int column) const {
-    return first_flag +
-           static_cast<unsigned>(row) * static_cast<unsigned>(tiles) +
-           static_cast<unsigned>(column);
-  }
-};
-
-/// What a row of the pattern has in a tile with a pivot: entries in the tile's
-/// columns `mask`.
-struct FrontRow {
-  unsigned mask;
-  unsigned first;  // in FrontTasks::places
-  unsigned to_l;   // from a place in A to that in L
-  /// To that in U; for a row without a pivot of the front, which has no such
-  /// entry, the number of the row.
-  unsigned to_u;
-};
-
-/// What the contribution of a child adds to a tile: to each of its rows and
-/// columns of the masks an entry, which follow each other in the child.
-struct FrontTerm {
-  std::int64_t first;  // in memory
-  unsigned rows, columns;
-  int stride;
-  unsigned flag;       // of the first of the child's tiles that are needed
-  unsigned next_flag;  // from a tile to the one below
-  /// Tiles that are needed: bit 0: also that to the right, bit 1: that below.
-  unsigned short more;
-  unsigned short part;  // of a small front: 2 * its row of tiles + the column's
-};
 
 /// All that an elimination by fronts is told of a pattern, on the host.
 class FrontTasks {
@@ -87,9 +24,9 @@ class FrontTasks {
   std::vector<FrontRow> rows;
   std::vector<FrontTerm> terms;
   std::vector<unsigned> places;  // of entries in A
-  std::int64_t num_values = 0;  // of the memory of fronts
-  unsigned num_flags = 0;       // one a task
-  int longest_path = 0;         // in tasks
+  std::int64_t num_values = 0;   // of the memory of fronts
+  unsigned num_flags = 0;        // one a task
+  int longest_path = 0;          // in tasks
 
   FrontTasks() = default;
   /// Cost: linear in the entries of the pattern and in the tiles, but for a
@@ -141,8 +78,8 @@ class FrontTasks {
       num_values += kept * kept;
       const int tiles = front.is_small ? 1 : front.tiles();
       task.tiles = static_cast<unsigned short>(tiles);
-      task.pivot_tiles = static_cast<unsigned short>(
-          front.is_small ? 1 : front.pivot_tiles());
+      task.pivot_tiles =
+          static_cast<unsigned short>(front.is_small ? 1 : front.pivot_tiles());
       for (int i = 0; i < tiles; ++i)
         for (int j = 0; j < tiles; ++j) {
           task.row_tile = static_cast<unsigned short>(i);
@@ -213,11 +150,10 @@ class FrontTasks {
   }
   void add_terms(const CompletePattern& pattern, const FrontTree& tree) {
     std::size_t count = 0;
-    for_each_term(pattern, tree,
-                  [&](unsigned to, int, const Run&, const Run&) {
-                    ++tasks[to].end_term;
-                    ++count;
-                  });
+    for_each_term(pattern, tree, [&](unsigned to, int, const Run&, const Run&) {
+      ++tasks[to].end_term;
+      ++count;
+    });
     unsigned sum = 0;
     for (FrontTask& task : tasks) {
       task.first_term = sum;
@@ -226,8 +162,7 @@ class FrontTasks {
     }
     terms.resize(count);
     for_each_term(
-        pattern, tree,
-        [&](unsigned to, int child, const Run& i, const Run& j) {
+        pattern, tree, [&](unsigned to, int child, const Run& i, const Run& j) {
           terms[tasks[to].end_term++] = term_of(tree[child], child, i, j);
         });
   }
@@ -236,10 +171,9 @@ class FrontTasks {
     const FrontTask& task = tasks[first_flag_[number]];
     const auto tile_at = [&](int k) { return child.tile_of(child.pivots + k); };
     FrontTerm term;
-    term.first =
-        task.front +
-        std::int64_t{child.pivots + i.first} * task.stride +
-        (child.pivots + j.first);
+    term.first = task.front +
+                 std::int64_t{child.pivots + i.first} * task.stride +
+                 (child.pivots + j.first);
     term.rows = i.mask;
     term.columns = j.mask;
     term.stride = task.stride;
@@ -247,8 +181,7 @@ class FrontTasks {
     term.next_flag = task.tiles;
     const int right = tile_at(j.first) != tile_at(j.last) ? 1 : 0,
               down = tile_at(i.first) != tile_at(i.last) ? 2 : 0;
-    term.more =
-        static_cast<unsigned short>(child.is_small ? 0 : right | down);
+    term.more = static_cast<unsigned short>(child.is_small ? 0 : right | down);
     // Of a parent that is not small it is not looked at.
     term.part = static_cast<unsigned short>((i.tile & 1) * 2 + (j.tile & 1));
     return term;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <kernels/factorization/fronts/CompletePattern.hpp>
+#include <kernels/factorization/fronts/FrontArrays.hpp>
 #include <vector>
 
 namespace Strata {
@@ -21,7 +22,7 @@ namespace Detail {
 class FrontTree {
  public:
   /// Edge of the tiles that fronts are cut into.
-  static constexpr int tile = 32;
+  static constexpr int tile = front_tile;
 
   struct Front {
     int first_pivot, pivots;

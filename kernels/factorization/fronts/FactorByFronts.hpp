@@ -48,6 +48,7 @@ struct FactorByFronts {
   static constexpr int most_small = Tile::most_small;
   static constexpr std::size_t scratch_bytes = Tile::scratch_bytes;
   static constexpr int teams_of_multiprocessor = 4;
+
   CrsArrays<Scalar> A;
   FrontArrays arrays;
   Scalar *l_values, *u_values;

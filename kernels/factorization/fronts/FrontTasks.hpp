@@ -187,40 +187,57 @@ class FrontTasks {
     return term;
   }
 
+  /// Of a local index.
+  struct Local {
+    int tile, in_tile;
+  };
   /// work(row, bit, place, i, has_pivot) for each entry of the pattern: its
   /// row's FrontRow and column in the tile, its place in A, the number of its
   /// row, and whether that has a pivot of the front.
   template <class Work>
   void for_each_entry(const CompletePattern& pattern, const FrontTree& tree,
                       const Work& work) {
+    std::vector<Local> at;
+    std::vector<FrontRow*> first;  // of tiles with a pivot
     for (int f = 0; f < tree.size(); ++f) {
       const Front& front = tree[f];
-      const auto row_of = [&](int row, int j) -> FrontRow& {
-        const int i = front.tile_of(row);
-        const FrontTask& task = tasks[task_of(front, f, i, j)];
-        return rows[task.rows + row - front.tile_begin(i) +
-                    (front.is_small ? (i * front.tiles() + j) * tile : 0)];
+      const int tiles = front.tiles();
+      at.clear();
+      for (int local = 0; local < front.order(); ++local) {
+        const int t = front.tile_of(local);
+        at.push_back({t, local - front.tile_begin(t)});
+      }
+      first.assign(static_cast<std::size_t>(tiles) * tiles, nullptr);
+      for (int i = 0; i < tiles; ++i)
+        for (int j = 0; j < tiles; ++j) {
+          const FrontTask& task = tasks[task_of(front, f, i, j)];
+          if (task.has_pivot())
+            first[i * tiles + j] =
+                rows.data() + task.rows +
+                (front.is_small ? (i * tiles + j) * tile : 0);
+        }
+      const auto row_of = [&](const Local& row, const Local& column) -> auto& {
+        return first[row.tile * tiles + column.tile][row.in_tile];
       };
       const int* const others = pattern.columns(front.rest);
       for (int p = 0; p < front.pivots; ++p) {
-        const int row = front.first_pivot + p, own = front.tile_of(p),
-                  own_bit = p - front.tile_begin(own);
-        work(row_of(p, own), own_bit, pattern.diagonal(row), row, true);
+        const int row = front.first_pivot + p;
+        const Local own = at[p];
+        work(row_of(own, own), own.in_tile, pattern.diagonal(row), row, true);
         int other = 0;
-        const std::int64_t begin = pattern.begin(row);
-        for (int k = 0; k < pattern.right(row); ++k) {
-          const int column = pattern.column(begin + k);
+        const std::int64_t end = pattern.begin(row + 1);
+        for (std::int64_t k = pattern.begin(row); k < end; ++k) {
+          const int column = pattern.column(k);
           int local = column - front.first_pivot;
           if (local >= front.pivots) {
             while (others[other] < column) ++other;
             local = front.pivots + other;
           }
-          const int t = front.tile_of(local);
-          if (pattern.place(begin + k) != pattern.nowhere)
-            work(row_of(p, t), local - front.tile_begin(t),
-                 pattern.place(begin + k), row, true);
-          if (pattern.mirror(begin + k) != pattern.nowhere)
-            work(row_of(local, own), own_bit, pattern.mirror(begin + k), column,
+          if (pattern.place(k) != pattern.nowhere)
+            work(row_of(own, at[local]), at[local].in_tile, pattern.place(k),
+                 row, true);
+          if (pattern.mirror(k) != pattern.nowhere)
+            work(row_of(at[local], own), own.in_tile, pattern.mirror(k), column,
                  local < front.pivots);
         }
       }
@@ -230,11 +247,13 @@ class FrontTasks {
     for_each_entry(
         pattern, tree,
         [&](FrontRow& to, int bit, unsigned, int row, bool has_pivot) {
+          if (to.mask == 0) {
+            to.to_l = pattern.to_l(row);
+            to.to_u = has_pivot
+                          ? pattern.to_u(row)
+                          : static_cast<unsigned>(pattern.row_numbers()[row]);
+          }
           to.mask |= 1u << bit;
-          to.to_l = pattern.to_l(row);
-          to.to_u = has_pivot
-                        ? pattern.to_u(row)
-                        : static_cast<unsigned>(pattern.row_numbers()[row]);
         });
     unsigned sum = 0;
     for (FrontRow& row : rows) {
@@ -242,12 +261,13 @@ class FrontTasks {
       sum += static_cast<unsigned>(count_bits(row.mask));
     }
     places.resize(sum);
+    // A row's entries come in the order of columns.
     for_each_entry(pattern, tree,
-                   [&](const FrontRow& to, int bit, unsigned place, int, bool) {
-                     places[to.first + static_cast<unsigned>(count_bits(
-                                           to.mask & ((1u << bit) - 1u)))] =
-                         place;
+                   [&](FrontRow& to, int, unsigned place, int, bool) {
+                     places[to.first++] = place;
                    });
+    for (FrontRow& row : rows)
+      row.first -= static_cast<unsigned>(count_bits(row.mask));
   }
 
   /// By the longest path of tasks that each waits for, as far as it needs them

@@ -84,7 +84,8 @@ class IncompleteFactorizationState {
         lower_(filled_.pattern(factorised_), false, &index_memory_),
         upper_(filled_.pattern(factorised_), false, &index_memory_),
         factors_(exec, filled_.with_fill(exec, factorised_), lower_, upper_,
-                 replacement(), &graph_of_l_),
+                 replacement(), &graph_of_l_,
+                 MemoryBudget(options.triangular.max_plan_bytes).bytes()),
         report_(order) {
     expect_compiled<IncompleteFactorsTag, Scalar, ExecutionSpace>();
     report_.rows = A.rows();

@@ -10,6 +10,7 @@
 #include <core/memory/MemoryErrors.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <cstring>
+#include <kernels/factorization/fronts/EliminationFronts.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/EliminationRecipe.hpp>
 #include <kernels/factorization/numeric/FactorRowsOnHost.hpp>
@@ -29,8 +30,9 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
   using Memory = typename ExecutionSpace::memory_space;
 
   FactorPatterns<Scalar> patterns;
-  /// Of a GPU, unless there is no row.
+  /// Of a GPU, unless there is no row: one of them.
   std::unique_ptr<const EliminationRecipe<ExecutionSpace>> recipe;
+  std::unique_ptr<const EliminationFronts<ExecutionSpace>> fronts;
   Kokkos::View<std::int64_t*, Memory> fault;  // of the last elimination
   // What an elimination on a GPU or on a host works in: of enqueue(), and empty
   // before prepare_enqueue.
@@ -42,10 +44,11 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
   Kokkos::View<std::int64_t*, Memory> small_pivots;
 
   /// @param graph_of_l  gets that, where a device makes it; null: not wanted
+  /// @param most_bytes  of fronts and their plan
   Analysis(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
            NewMatrix<Scalar>& new_l, NewMatrix<Scalar>& new_u,
            const PivotReplacement& how,
-           GraphWithLevels<ExecutionSpace>* graph_of_l)
+           GraphWithLevels<ExecutionSpace>* graph_of_l, std::size_t most_bytes)
       : replacement(how) {
     const std::int64_t rows = A.rows();
     GraphWithLevels<ExecutionSpace> lower;
@@ -66,22 +69,47 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
       make_unfilled(small_pivots, "Strata::IncompleteLu::small_pivots", 2);
     }
     if constexpr (is_gpu<ExecutionSpace>) {
-      using Recipe = EliminationRecipe<ExecutionSpace>;
-      Recipe::require_size(A.num_values, patterns.longest_upper);
-      TriangleInput input;
-      input.diag = Diag::unit;
-      // Its values are not looked at.
-      const CrsArrays<Scalar>& of_l = patterns.L.arrays;
-      lower.graph = make_triangle_graph(exec, of_l.row_map, of_l.entries,
-                                        of_l.stored_values(), rows, input,
-                                        lower.pool.get(), &lower.levels);
-      recipe = std::make_unique<const Recipe>(exec, A, patterns, lower);
-      fault = recipe->fault();
+      make_fronts(exec, A, most_bytes);
+      if (!fronts || graph_of_l) make_graph(exec, lower);
+      if (!fronts) make_recipe(exec, A, lower);
+      fault = fronts ? fronts->fault() : recipe->fault();
       if (graph_of_l) *graph_of_l = lower;
     } else {
       make_unfilled(fault, "Strata::IncompleteLu::fault", 1);
     }
     exec.fence();
+  }
+
+  void make_fronts(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                   std::size_t most_bytes) {
+    using Fronts = EliminationFronts<ExecutionSpace>;
+    const CrsArrays<Scalar>&L = patterns.L.arrays, &U = patterns.U.arrays;
+    const auto found =
+        Fronts::suits(exec, {A.row_map, A.entries, L.row_map, U.row_map},
+                      A.rows(), static_cast<std::int64_t>(A.num_values),
+                      static_cast<std::int64_t>(U.num_values));
+    if (found.is_closed)
+      fronts = Fronts::make(exec, A, patterns, found.is_symmetric, most_bytes);
+  }
+  void make_graph(const ExecutionSpace& exec,
+                  GraphWithLevels<ExecutionSpace>& lower) const {
+    TriangleInput input;
+    input.diag = Diag::unit;
+    // Its values are not looked at.
+    const CrsArrays<Scalar>& of_l = patterns.L.arrays;
+    lower.graph = make_triangle_graph(exec, of_l.row_map, of_l.entries,
+                                      of_l.stored_values(), of_l.rows(), input,
+                                      lower.pool.get(), &lower.levels);
+  }
+  void make_recipe(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+                   const GraphWithLevels<ExecutionSpace>& lower) {
+    using Recipe = EliminationRecipe<ExecutionSpace>;
+    Recipe::require_size(A.num_values, patterns.longest_upper);
+    recipe = std::make_unique<const Recipe>(exec, A, patterns, lower);
+  }
+  /// Of what a GPU eliminates in.
+  std::int64_t num_values() const {
+    return fronts ? fronts->num_values() : recipe->num_values();
   }
 
   /// Enqueues the elimination of A into these values of L and U.
@@ -101,7 +129,10 @@ struct IncompleteFactors<Scalar, ExecutionSpace>::Analysis {
                          least_pivots.data(), small_pivots.data()});
     }
     if constexpr (is_gpu<ExecutionSpace>) {
-      recipe->eliminate(exec, A, new_l, new_u, in, pivots);
+      if (fronts)
+        fronts->eliminate(exec, A, new_l, new_u, in, pivots);
+      else
+        recipe->eliminate(exec, A, new_l, new_u, in, pivots);
     } else {
       in.eliminate(exec, A, new_l, new_u, pivots, fault.data());
     }
@@ -113,10 +144,10 @@ IncompleteFactors<Scalar, ExecutionSpace>::IncompleteFactors(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
     NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
     const PivotReplacement& replacement,
-    GraphWithLevels<ExecutionSpace>* graph_of_l) {
+    GraphWithLevels<ExecutionSpace>* graph_of_l, std::size_t most_bytes) {
   with_memory_errors("incomplete factors", [&] {
-    analysis_ =
-        std::make_shared<Analysis>(exec, A, L, U, replacement, graph_of_l);
+    analysis_ = std::make_shared<Analysis>(exec, A, L, U, replacement,
+                                           graph_of_l, most_bytes);
   });
 }
 
@@ -141,7 +172,7 @@ void IncompleteFactors<Scalar, ExecutionSpace>::compute(
       if (!work) {
         taken = take_workspace<ExecutionSpace>(
             "Strata::IncompleteLu::work",
-            static_cast<std::size_t>(of.recipe->num_values()) * sizeof(Scalar));
+            static_cast<std::size_t>(of.num_values()) * sizeof(Scalar));
         work = reinterpret_cast<Scalar*>(taken->data());
       }
       of.eliminate(exec, A, lower, upper, work);
@@ -159,7 +190,7 @@ void IncompleteFactors<Scalar, ExecutionSpace>::prepare_enqueue(
     analysis_->workspace = {exec, pattern, analysis_->patterns};
   } else {
     analysis_->work = make_unfilled<decltype(analysis_->work)>(
-        "Strata::IncompleteLu::work", analysis_->recipe->num_values());
+        "Strata::IncompleteLu::work", analysis_->num_values());
   }
 }
 
@@ -195,6 +226,7 @@ std::size_t IncompleteFactors<Scalar, ExecutionSpace>::bytes() const {
       analysis_->small_pivots.span() * sizeof(std::int64_t);
   if constexpr (is_gpu<ExecutionSpace>) {
     return of_pivots + (analysis_->recipe ? analysis_->recipe->bytes() : 0) +
+           (analysis_->fronts ? analysis_->fronts->bytes() : 0) +
            analysis_->work.span() * sizeof(Scalar);
   } else {
     return of_pivots + analysis_->workspace.bytes();

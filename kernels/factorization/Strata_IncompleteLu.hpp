@@ -7,6 +7,7 @@
 #include <core/interface/Expectations.hpp>
 #include <core/matrix/NewMatrix.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 namespace Strata {
@@ -51,11 +52,14 @@ class IncompleteFactors {
   /// live as long as this is used. Checks A; waits for `exec`.
   /// @param graph_of_l  not null: gets the graph of L, where one was made,
   ///   which an analysis of L can begin with
+  /// @param most_bytes  that an elimination by fronts may take
   /// @throws what incomplete_lu() does of A's pattern and of memory
   IncompleteFactors(const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
                     NewMatrix<Scalar>& L, NewMatrix<Scalar>& U,
                     const PivotReplacement& replacement = {},
-                    GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr);
+                    GraphWithLevels<ExecutionSpace>* graph_of_l = nullptr,
+                    std::size_t most_bytes =
+                        std::numeric_limits<std::size_t>::max());
 
   /// Fills in the values of both factors and waits for `exec`.
   /// @param A  has passed check_factor_input and has the pattern that the

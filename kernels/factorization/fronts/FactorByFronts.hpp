@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_FRONTS_FACTOR_BY_FRONTS_HPP
+#define STRATA_KERNELS_FACTORIZATION_FRONTS_FACTOR_BY_FRONTS_HPP
+
+#include <core/device/Arithmetic.hpp>
+#include <core/device/Atomics.hpp>
+#include <core/device/Launch.hpp>
+#include <core/device/Warp.hpp>
+#include <kernels/factorization/fronts/FrontArrays.hpp>
+#include <kernels/factorization/fronts/FrontTile.hpp>
+#include <kernels/factorization/input/FactorChecks.hpp>
+#include <kernels/factorization/numeric/SmallPivots.hpp>
+
+namespace Strata {
+namespace Detail {
+
+/// Complete elimination by fronts (multifrontal LU without row exchanges) in
+/// one launch.
+///
+/// Teams draw tickets, tasks of FrontTasks, until there are none left. A task
+/// is a tile of at most 32 x 32 entries of a front, or all of a small one. Its
+/// entries are in registers: those of A, and those of contributions, child by
+/// child; less, for each tile p of pivots before, the tile (i, p) of L times
+/// the tile (p, j) of U, whose flags it waits for. A tile on the diagonal then
+/// is eliminated, one right of it is solved with its L, and one below with its
+/// U. The team stores the tile in the memory of fronts, sets its flag, and
+/// stores the values of the factors. All sums have a fixed order.
+///
+/// Why it can't deadlock, however few teams run at once. Tickets are handed out
+/// in the order of tasks, each to a team that runs and that has nothing more to
+/// wait for in the task before. In that order a task comes after all that it
+/// waits for. Consider the first task that is not finished. If it has not been
+/// drawn, every drawn task before it is finished, and a team draws it. The team
+/// that has drawn it has finished the task before, which waited for nothing
+/// more; what the first one waits for comes before it and is finished, its
+/// flags are set, and it is finished, too, and so on. Each flag is set once,
+/// whatever the values are. Threads that wait for long leave the execution
+/// units to others.
+///
+/// Entries that are not in the pattern are zeros, computed and not stored: in L
+/// they are set to zero, so that a reciprocal that is not finite reaches the
+/// rows that the pattern names and no others.
+template <class Scalar, class ExecutionSpace>
+struct FactorByFronts {
+  using Tile = FrontTile<Scalar, ExecutionSpace>;
+  static constexpr int tile = Tile::edge;
+  static constexpr int threads = Tile::threads;
+  static constexpr int most_small = Tile::most_small;
+  static constexpr std::size_t scratch_bytes = Tile::scratch_bytes;
+  static constexpr int teams_of_multiprocessor = 4;
+
+  CrsArrays<Scalar> A;
+  FrontArrays arrays;
+  Scalar *l_values, *u_values;
+  Scalar* fronts;
+  unsigned* flags;      // by tile; 0 at the start
+  unsigned* drawn;      // tickets; 0 at the start
+  std::int64_t* fault;  // the first one, see FactorChecks
+  SmallPivots<Scalar> pivots;
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(
+        team.team_scratch(0).get_shmem(scratch_bytes));
+    // Kokkos aligns scratch to 8 bytes.
+    auto& scratch = *reinterpret_cast<Scratch*>((address + 15) / 16 * 16);
+    STRATA_IMPL_TEAM_SHARED unsigned tickets[2];
+    const bool draws = team.team_rank() == 0;
+    if (draws) tickets[0] = Kokkos::atomic_fetch_add(drawn, 1u);
+    for (int turn = 0;; turn ^= 1) {
+      // All threads are done with the task before, and see the ticket.
+      team.team_barrier();
+      const unsigned ticket = tickets[turn];
+      if (ticket >= arrays.num_tasks) return;
+      const FrontTask task = arrays.tasks[ticket];
+      unsigned next = 0;
+      const auto draw = [&] {
+        if (draws) next = Kokkos::atomic_fetch_add(drawn, 1u);
+      };
+      if (most_parts > 1 && task.is_small && task.parts() > 1)
+        run_task<most_parts>(team, task, scratch, draw);
+      else
+        run_task<1>(team, task, scratch, draw);
+      if (draws) tickets[turn ^ 1] = next;
+    }
+  }
+
+ private:
+  static constexpr int lanes = Tile::lanes, groups = Tile::groups;
+  static constexpr int own_columns = Tile::own_columns,
+                       own_rows = Tile::own_rows;
+  static constexpr int buffers = Tile::buffers, most_parts = Tile::most_parts;
+  using Buffer = typename Tile::Buffer;
+  using Scratch = typename Tile::Scratch;
+  using Own = typename Tile::Own;
+  template <int parts>
+  using Owns = Own[parts][parts];
+
+  KOKKOS_INLINE_FUNCTION void await(unsigned flag) const {
+    for (int turn = 0; !is_set(flag); ++turn) pause_while_waiting(turn);
+  }
+  /// What was stored before the flag was set can then be read.
+  KOKKOS_INLINE_FUNCTION bool is_set(unsigned flag) const {
+    return load_acquire(flags + flag) != 0;
+  }
+
+  /// @param draw  is called when the task waits for nothing more
+  template <int parts, class Team, class Draw>
+  KOKKOS_INLINE_FUNCTION void run_task(const Team& team, const FrontTask& task,
+                                       Scratch& scratch,
+                                       const Draw& draw) const {
+    Owns<parts> own;
+    take_entries<parts>(team, task, own);
+    take_contributions<parts>(team, task, own);
+    if constexpr (parts == 1) {
+      const int m = task.smaller_tile();
+      multiply(team, task, m < task.pivot_tiles ? m : task.pivot_tiles, scratch,
+               own[0][0]);
+      if (task.has_pivot() && !task.is_diagonal()) {
+        if (task.row_tile < task.column_tile)
+          solve_right(team, task, scratch, own[0][0]);
+        else
+          solve_below(team, task, scratch, own[0][0]);
+      }
+    }
+    draw();
+    if (task.is_diagonal()) eliminate<parts>(team, task, scratch, own);
+    hand_over<parts>(team, task, own);
+    if (task.has_pivot()) store_factors<parts>(team, task, own);
+  }
+
+  /// What the pattern has of a row of a tile with a pivot.
+  KOKKOS_INLINE_FUNCTION FrontRow row_of(const FrontTask& task, int parts,
+                                         int i, int j, int row) const {
+    return arrays.rows[task.rows + (i * parts + j) * tile + row];
+  }
+
+  /// Of an entry that it has, in A.
+  KOKKOS_INLINE_FUNCTION unsigned place_of(const FrontRow& of,
+                                           int column) const {
+    return arrays.places[of.first + static_cast<unsigned>(count_bits(
+                                        of.mask & Tile::below(column)))];
+  }
+
+  /// Those of A.
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void take_entries(const Team& team,
+                                           const FrontTask& task,
+                                           Owns<parts>& own) const {
+    STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
+    for (int j = 0; j < parts; ++j)
+      Tile::for_own(team, [&](int c, int column, int r, int row) {
+        own[i][j][c][r] = Scalar(0);
+        if (task.rows < 0 || i * tile + row >= task.num_rows) return;
+        const FrontRow of = row_of(task, parts, i, j, row);
+        if (of.mask >> column & 1u)
+          own[i][j][c][r] = A.values[place_of(of, column)];
+      });
+  }
+
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void take_contributions(const Team& team,
+                                                 const FrontTask& task,
+                                                 Owns<parts>& own) const {
+    if (task.first_term == task.end_term) return;
+    for (unsigned k = task.first_term + static_cast<unsigned>(team.team_rank());
+         k < task.end_term; k += threads) {
+      const FrontTerm& term = arrays.terms[k];
+      await(term.flag);
+      if (term.more & 1u) await(term.flag + 1);
+      if (term.more & 2u) await(term.flag + term.next_flag);
+      if (term.more == 3u) await(term.flag + term.next_flag + 1);
+    }
+    team.team_barrier();
+    FrontTerm next = arrays.terms[task.first_term];
+    for (unsigned k = task.first_term; k < task.end_term; ++k) {
+      const FrontTerm term = next;
+      if (k + 1 < task.end_term) next = arrays.terms[k + 1];
+      STRATA_IMPL_UNROLL
+      for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
+      for (int j = 0; j < parts; ++j)
+        if (parts == 1 || term.part == 2 * i + j)
+          Tile::add(team, term, fronts, own[i][j]);
+    }
+  }
+  KOKKOS_INLINE_FUNCTION bool is_ready(const FrontTask& task, int p) const {
+    return is_set(task.flag(task.row_tile, p)) &&
+           is_set(task.flag(p, task.column_tile));
+  }
+  /// The first of `count` products whose tiles are not all complete.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION int count_ready(const Team& team,
+                                         const FrontTask& task, int count,
+                                         Scratch& scratch) const {
+    if (team.team_rank() == 0) scratch.ready = count;
+    team.team_barrier();
+    for (int p = team.team_rank(); p < count; p += threads)
+      if (!is_ready(task, p)) Kokkos::atomic_fetch_min(&scratch.ready, p);
+    team.team_barrier();
+    return scratch.ready;
+  }
+  /// Less the product of `count` tiles of L and of U. Most are complete when a
+  /// task begins; threads wait for the others by themselves.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const FrontTask& task,
+                                       int count, Scratch& scratch,
+                                       Own& own) const {
+    if (count == 0) return;
+    const int ready = count_ready(team, task, count, scratch);
+    const auto read = [&](int p, Own& left, Own& right) {
+      if (p >= ready) {
+        await(task.flag(task.row_tile, p));
+        await(task.flag(p, task.column_tile));
+      }
+      read_tiles(team, task, p, left, right);
+    };
+    Own left, right;
+    read(0, left, right);
+    for (int p = 0; p < count; ++p) {
+      Buffer& buffer = scratch.buffer[p % buffers];
+      // One buffer is still being read.
+      if (buffers == 1 && p > 0) team.team_barrier();
+      Tile::for_own(team, [&](int c, int column, int r, int row) {
+        buffer.left_at(row, column) = left[c][r];
+        buffer.right[row][column] = right[c][r];
+      });
+      team.team_barrier();
+      const bool more = p + 1 < count;
+      const bool is_early = more && (p + 1 < ready || is_ready(task, p + 1));
+      if (is_early) read_tiles(team, task, p + 1, left, right);
+      const int width =
+          p + 1 < task.pivot_tiles ? tile : task.pivots - p * tile;
+      Tile::subtract_product(team, buffer, (width + 1) / 2, own);
+      if (more && !is_early) read(p + 1, left, right);
+    }
+  }
+  /// The tiles (i, p) and (p, j), which are complete, with zeros where they
+  /// end.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void read_tiles(const Team& team,
+                                         const FrontTask& task, int p,
+                                         Own& left, Own& right) const {
+    const int begin = p * tile;
+    const int width = task.pivots - begin < tile ? task.pivots - begin : tile;
+    const Scalar* const from_left = fronts + task.front +
+                                    std::int64_t{task.row_begin} * task.stride +
+                                    begin;
+    const Scalar* const from_right = fronts + task.front +
+                                     std::int64_t{begin} * task.stride +
+                                     task.column_begin;
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
+      const std::int64_t at = std::int64_t{row} * task.stride + column;
+      left[c][r] =
+          row < task.num_rows && column < width ? from_left[at] : Scalar(0);
+      right[c][r] =
+          row < width && column < task.num_columns ? from_right[at] : Scalar(0);
+    });
+  }
+
+  /// Entry of L in the row and column k of the tile (i, j). If a reciprocal is
+  /// not finite, 0 that is not in the pattern stays 0.
+  KOKKOS_INLINE_FUNCTION Scalar multiplier(const FrontTask& task, int parts,
+                                           const Scalar& value,
+                                           const Scalar& inverse, int i, int j,
+                                           int row, int k) const {
+    if (inverse - inverse != Scalar(0) &&
+        (i * tile + row >= task.num_rows ||
+         !(row_of(task, parts, i, j, row).mask >> k & 1u)))
+      return Scalar(0);
+    return value * inverse;
+  }
+
+  /// L U of a tile on the diagonal, or the first steps of that of a small
+  /// front: row and column k of what is left go through scratch.
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void eliminate(const Team& team, const FrontTask& task,
+                                        Scratch& scratch,
+                                        Owns<parts>& own) const {
+    const int group = Tile::group_of(team);
+    STRATA_IMPL_UNROLL
+    for (int m = 0; m < parts; ++m)
+      for (int block = 0; block < groups; ++block) {
+        STRATA_IMPL_UNROLL
+        for (int at = 0; at < own_rows; ++at) {
+          const int k = block * own_rows + at;
+          if (m * tile + k >= task.steps()) return;
+          share_pivot<parts>(team, task, m, k, at, group == block, scratch,
+                             own);
+          team.team_barrier();
+          take_step<parts>(team, task, m, k, at, scratch, own);
+        }
+      }
+  }
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void share_pivot(const Team& team,
+                                          const FrontTask& task, int m, int k,
+                                          int at, bool has_row,
+                                          Scratch& scratch,
+                                          Owns<parts>& own) const {
+    const int lane = Tile::lane_of(team),
+              first = Tile::group_of(team) * own_rows;
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < own_columns; ++c) {
+      const int column = lane + c * lanes;
+      if (has_row) {
+        STRATA_IMPL_UNROLL
+        for (int j = m; j < parts; ++j)
+          if (j > m || column > k)
+            scratch.row[at % 2][j * tile + column] = own[m][j][c][at];
+      }
+      if (column != k) continue;
+      if (has_row) {
+        Scalar& pivot = own[m][m][c][at];
+        if (pivots.least)
+          pivot = pivots.replaced(
+              arrays
+                  .row_numbers[task.first_row + task.row_begin + m * tile + k],
+              pivot);
+        scratch.inverse_pivot[at % 2] = reciprocal(pivot);
+      }
+      STRATA_IMPL_UNROLL
+      for (int i = m; i < parts; ++i) STRATA_IMPL_UNROLL
+      for (int r = 0; r < own_rows; ++r)
+        if (i > m || first + r > k)
+          scratch.column[at % 2][i * tile + first + r] = own[i][m][c][r];
+    }
+  }
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void take_step(const Team& team, const FrontTask& task,
+                                        int m, int k, int at,
+                                        const Scratch& scratch,
+                                        Owns<parts>& own) const {
+    const int lane = Tile::lane_of(team),
+              first = Tile::group_of(team) * own_rows;
+    const Scalar inverse = scratch.inverse_pivot[at % 2];
+    Scalar u[parts][own_columns];
+    STRATA_IMPL_UNROLL
+    for (int j = m; j < parts; ++j) STRATA_IMPL_UNROLL
+    for (int c = 0; c < own_columns; ++c) {
+      const int column = lane + c * lanes;
+      if (j > m || column > k) u[j][c] = scratch.row[at % 2][j * tile + column];
+    }
+    STRATA_IMPL_UNROLL
+    for (int i = m; i < parts; ++i) {
+      if (i == m && first + own_rows - 1 <= k) continue;
+      STRATA_IMPL_UNROLL
+      for (int r = 0; r < own_rows; ++r) {
+        if (i == m && first + r <= k) continue;
+        const Scalar l = multiplier(
+            task, parts, scratch.column[at % 2][i * tile + first + r], inverse,
+            i, m, first + r, k);
+        STRATA_IMPL_UNROLL
+        for (int j = m; j < parts; ++j) STRATA_IMPL_UNROLL
+        for (int c = 0; c < own_columns; ++c) {
+          const int column = lane + c * lanes;
+          if (j > m || column > k)
+            own[i][j][c][r] -= l * u[j][c];
+          else if (column == k)
+            own[i][j][c][r] = l;
+        }
+      }
+    }
+  }
+
+  /// The complete tile (m, m) of pivots: work(row, column, value), 0 where it
+  /// ends.
+  template <class Team, class Work>
+  KOKKOS_INLINE_FUNCTION void read_diagonal(const Team& team,
+                                            const FrontTask& task, int m,
+                                            int size, const Work& work) const {
+    await(task.flag(m, m));
+    const Scalar* const from =
+        fronts + task.front + std::int64_t{m * tile} * (task.stride + 1);
+    Tile::for_own(team, [&](int, int column, int, int row) {
+      work(row, column,
+           row < size && column < size
+               ? from[std::int64_t{row} * task.stride + column]
+               : Scalar(0));
+    });
+  }
+
+  /// A tile right of the diagonal one: solves with its L.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void solve_right(const Team& team,
+                                          const FrontTask& task,
+                                          Scratch& scratch, Own& own) const {
+    Buffer& buffer = scratch.buffer[0];
+    team.team_barrier();
+    read_diagonal(team, task, task.row_tile, task.num_rows,
+                  [&](int row, int column, const Scalar& value) {
+                    buffer.left_at(row, column) = value;
+                  });
+    team.team_barrier();
+    Tile::solve(team, scratch, own,
+                [](const Scalar& value, int, int) { return value; });
+  }
+
+  /// A tile below the diagonal one: solves with its U, as the transposed tile
+  /// with the transposed U.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void solve_below(const Team& team,
+                                          const FrontTask& task,
+                                          Scratch& scratch, Own& own) const {
+    Buffer& buffer = scratch.buffer[0];
+    const int size = task.num_columns;
+    team.team_barrier();
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
+      buffer.right[row][column] = own[c][r];
+    });
+    read_diagonal(team, task, task.column_tile, size,
+                  [&](int row, int column, const Scalar& value) {
+                    buffer.left_at(column, row) = value;
+                    if (row == column)
+                      scratch.inverse[row] =
+                          row < size ? reciprocal(value) : Scalar(0);
+                  });
+    team.team_barrier();
+    // From here on `column` is a row of the tile.
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
+      own[c][r] = buffer.right[column][row];
+    });
+    team.team_barrier();
+    Tile::solve(team, scratch, own, [&](const Scalar& value, int k, int c) {
+      return multiplier(task, 1, value, scratch.inverse[k], 0, 0,
+                        Tile::lane_of(team) + c * lanes, k);
+    });
+    // The last rows of the solution.
+    team.team_barrier();
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
+      own[c][r] = buffer.right[column][row];
+    });
+  }
+
+  /// Stores what other tasks need and sets the flag.
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void hand_over(const Team& team, const FrontTask& task,
+                                        const Owns<parts>& own) const {
+    Scalar* const to = fronts + task.front +
+                       std::int64_t{task.row_begin} * task.stride +
+                       task.column_begin;
+    const int first = task.is_small ? task.pivots : 0;
+    STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
+    for (int j = 0; j < parts; ++j)
+      Tile::for_own(team, [&](int c, int in_tile, int r, int row_in_tile) {
+        const int row = i * tile + row_in_tile, column = j * tile + in_tile;
+        if (row >= first && row < task.num_rows && column >= first &&
+            column < task.num_columns)
+          to[std::int64_t{row} * task.stride + column] = own[i][j][c][r];
+      });
+    team.team_barrier();
+    if (team.team_rank() == 0)
+      store_release(flags + task.flag(task.row_tile, task.column_tile), 1u);
+  }
+
+  /// Checks and stores the entries of L and U.
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION void store_factors(const Team& team,
+                                            const FrontTask& task,
+                                            const Owns<parts>& own) const {
+    STRATA_IMPL_UNROLL
+    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
+    for (int j = 0; j < parts; ++j)
+      Tile::for_own(team, [&](int c, int column, int r, int row) {
+        if (i * tile + row >= task.num_rows) return;
+        const FrontRow of = row_of(task, parts, i, j, row);
+        if (!(of.mask >> column & 1u)) return;
+        store_factor(task, of, place_of(of, column),
+                     task.row_begin + i * tile + row,
+                     task.column_begin + j * tile + column, own[i][j][c][r]);
+      });
+  }
+  /// @param row, column  local ones of the front
+  KOKKOS_INLINE_FUNCTION void store_factor(const FrontTask& task,
+                                           const FrontRow& of, unsigned place,
+                                           int row, int column,
+                                           const Scalar& value) const {
+    const bool is_pivot = column == row;
+    if (column < row)
+      l_values[of.to_l + place] = value;
+    else
+      u_values[of.to_u + place] = value;
+    if (is_pivot) l_values[of.to_l + place] = Scalar(1);
+    // An infinity less itself is a NaN, and a NaN equals nothing.
+    const bool finite = value - value == Scalar(0);
+    if (finite && !(is_pivot && value == Scalar(0))) return;
+    const std::int64_t number =
+        row < task.pivots
+            ? std::int64_t{arrays.row_numbers[task.first_row + row]}
+            : std::int64_t{of.to_u};
+    Kokkos::atomic_fetch_min(
+        fault, number * num_factor_faults +
+                   (finite ? factor_zero_pivot : factor_not_finite));
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

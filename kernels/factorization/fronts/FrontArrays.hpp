@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef STRATA_KERNELS_FACTORIZATION_FRONTS_FRONT_ARRAYS_HPP
+#define STRATA_KERNELS_FACTORIZATION_FRONTS_FRONT_ARRAYS_HPP
+
+#include <core/matrix/PatternCheck.hpp>
+#include <cstdint>
+
+namespace Strata {
+namespace Detail {
+
+/// Rows and columns of a tile of a front.
+inline constexpr int front_tile = 32;
+
+/// What a team does at once: a tile of a front, or a whole front that is small.
+struct FrontTask {
+  std::int64_t
+      front;  // where in memory the front's entry (0, 0) is, or would be
+  std::int64_t rows;  // in FrontArrays::rows; -1: the tile has no pivot
+  unsigned first_term, end_term;  // in FrontArrays::terms
+  unsigned first_flag;            // of the front
+  int stride;                     // between rows of the front in memory
+  int first_row;                  // of its pivots, in FrontArrays::row_numbers
+  int row_begin, column_begin;    // local indices
+  int pivots;                     // of the front
+  unsigned short row_tile, column_tile, pivot_tiles, tiles;
+  unsigned char num_rows, num_columns;
+  bool is_small;  // its FrontRows are by tiles, each with all that it may have
+
+  /// Tiles of a row of a small front.
+  KOKKOS_INLINE_FUNCTION int parts() const {
+    return num_rows > front_tile ? 2 : 1;
+  }
+
+  /// Number of the first tile that it needs all of.
+  KOKKOS_INLINE_FUNCTION int smaller_tile() const {
+    return row_tile < column_tile ? row_tile : column_tile;
+  }
+  KOKKOS_INLINE_FUNCTION bool has_pivot() const {
+    return smaller_tile() < pivot_tiles;
+  }
+  KOKKOS_INLINE_FUNCTION bool is_diagonal() const {
+    return row_tile == column_tile && has_pivot();
+  }
+  /// Elimination steps of a diagonal tile.
+  KOKKOS_INLINE_FUNCTION int steps() const {
+    return is_small ? pivots : num_rows;
+  }
+  KOKKOS_INLINE_FUNCTION unsigned flag(int row, int column) const {
+    return first_flag +
+           static_cast<unsigned>(row) * static_cast<unsigned>(tiles) +
+           static_cast<unsigned>(column);
+  }
+};
+
+/// What a row of the pattern has in a tile with a pivot: entries in the tile's
+/// columns `mask`.
+struct FrontRow {
+  unsigned mask;
+  unsigned first;  // in FrontTasks::places
+  unsigned to_l;   // from a place in A to that in L
+  /// To that in U; for a row without a pivot of the front, which has no such
+  /// entry, the number of the row.
+  unsigned to_u;
+};
+
+/// What the contribution of a child adds to a tile: to each of its rows and
+/// columns of the masks an entry, which follow each other in the child.
+struct FrontTerm {
+  std::int64_t first;  // in memory
+  unsigned rows, columns;
+  int stride;
+  unsigned flag;       // of the first of the child's tiles that are needed
+  unsigned next_flag;  // from a tile to the one below
+  /// Tiles that are needed: bit 0: also that to the right, bit 1: that below.
+  unsigned short more;
+  unsigned short part;  // of a small front: 2 * its row of tiles + the column's
+};
+
+/// A plan, as kernels see it.
+struct FrontArrays {
+  const FrontTask* tasks;
+  const FrontRow* rows;
+  const FrontTerm* terms;
+  const unsigned* places;
+  const int* row_numbers;  // of rows in the order of pivots
+  unsigned num_tasks;
+};
+
+/// Takes flags and tickets back and forgets the last fault.
+struct ResetFronts {
+  unsigned *flags, *drawn;
+  std::int64_t* fault;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    flags[i] = 0;
+    if (i > 0) return;
+    *drawn = 0;
+    *fault = no_fault;
+  }
+};
+
+}  // namespace Detail
+}  // namespace Strata
+
+#endif

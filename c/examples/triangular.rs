@@ -3,7 +3,8 @@
 // are i32, handles pointers that are never followed. To build, with a shared
 // library (docs/c.md):
 //   rustc triangular.rs -L PREFIX/lib -l strata_c
-use std::ffi::{c_char, c_void, CStr};
+use std::ffi::CStr;
+use std::os::raw::{c_char, c_void};
 use std::ptr::null_mut;
 
 type Handle = *mut c_void;

@@ -9,8 +9,9 @@
 
 `extract` writes a file for each program, one file with all fragments, and prints the
 names of the programs. docs/developer/testing.md says how a listing is marked.
-`check_names` looks for the files that the text names, and compares the version of
-CITATION.cff with CMake's.
+`check_names` looks for the files that the text names and for the options of the plug-in
+for PETSc that its page and its examples name, and compares the version of CITATION.cff
+with CMake's.
 """
 
 import json
@@ -228,11 +229,42 @@ def check_names(root):
                                           ("CMakeLists.txt", r"^project\(Strata VERSION (\S+)")))
     if cited != built:
         wrong.append(f"CITATION.cff has version {cited}, CMakeLists.txt {built}")
+    wrong += check_all_of_petsc(root)
     if number < 50:
         wrong.append(f"only {number} names of files were found")
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"all {number} files that the text names are there")
+
+
+def check_petsc(name, text, options, types):
+    """What is wrong with a page or an example of the plug-in, as a list of sentences:
+    `options` and the matrix `types` are those that its sources register."""
+    if name.endswith(".py"):
+        compile(text, name, "exec")
+    found = [("option -", option, options) for option in re.findall(r"mat_strata_[a-z_]+", text)]
+    # "-mat_type aijkokkos", or a pair of strings.
+    found += [("matrix type ", word, types) for word in re.findall(r"mat_type\W+(aij\w*)", text)]
+    found += [("solver type ", word, ["strata", "MATSOLVERSTRATA"])
+              for word in re.findall(r"mat_solver_type\W+(\w+)", text)]
+    return [f"{name}: the plug-in has no {what}{word}" for what, word, known in found
+            if word not in known]
+
+
+def check_all_of_petsc(root):
+    sources = root / "petsc/src"
+    options = re.findall(r'"-(mat_strata_\w+)"', (sources / "Options.hpp").read_text())
+    types = [name.lower() for name in re.findall(
+        r"MATSOLVERSTRATA, MATSEQ(\w+)", (sources / "petscstrata.cpp").read_text())]
+    page = root / "docs/petsc.md"
+    files = [page, *(root / "petsc/examples").glob("poisson.*")]
+    wrong = [fault for path in files for fault in check_petsc(
+        str(path.relative_to(root)), path.read_text(), options, types)]
+    wrong += [f"docs/petsc.md does not name -{option}" for option in options
+              if f"-{option}" not in page.read_text()]
+    if len(files) < 3 or len(options) < 5 or len(types) < 3:
+        wrong.append(f"only {len(files)} files, {options} and {types} were found")
+    return wrong
 
 
 def self_test():
@@ -257,6 +289,9 @@ def self_test():
     assert places_of("Strata_None.hpp") and places_of("scripts/none --x")
     assert places_of("tstNone") == ["unit_test/**/tstNone.cpp"]
     assert places_of("b/x") is None and places_of("strata_perf_cg") == ["perf_test/cg.cpp"]
+    for faulty in ("-mat_strata_b 1", '("mat_type", "aijx")', "-pc_factor_mat_solver_type x"):
+        assert len(check_petsc("x.c", faulty, ["mat_strata_a"], ["aij"])) == 1, faulty
+    assert not check_petsc("x.py", '"-mat_strata_a -mat_type aij"', ["mat_strata_a"], ["aij"])
     print("the checks find what is wrong on purpose")
 
 

@@ -19,7 +19,7 @@
 # The tests run on 1, 2 and 4 ranks, whatever cores there are. What an earlier run has
 # built is used again. PETSc wants Kokkos and Kokkos Kernels from 3.7.01: Debian 12's
 # 3.4 won't do, so if GitHub is out of reach their sources have to be named. MPI and
-# OpenBLAS are Debian's, PETSc's sources PyPI's.
+# OpenBLAS are Debian's, the sources of PETSc and petsc4py PyPI's.
 #
 # Progress goes to stderr, the folder of the installation to stdout.
 
@@ -68,7 +68,8 @@ mkdir -p "$work" "$logs" "$prefix"
 
 need_debian "$logs/packages.log" "python3 /usr/bin/python3" "python3-pip python:pip" \
   "make make" "pkg-config pkg-config" "libopenmpi-dev mpicxx" "openmpi-bin mpiexec" \
-  "libopenblas-dev library:openblas"
+  "libopenblas-dev library:openblas" "python3-venv python:ensurepip" \
+  "python3-dev /usr/include/python3*/Python.h"
 
 # --- Kokkos, shared: PETSc and the plug-in use one copy ------------------------
 
@@ -139,9 +140,8 @@ say "Testing it on 1, 2 and 4 ranks"
   quietly "$logs/tests.log" ctest --output-on-failure)
 say "$(grep 'tests passed' "$logs/tests.log")"
 
-# As a user's program: by the CMake package, in C and in C++ alone, and by a line with
-# pkg-config.
-say "Building and running the example against the installation"
+# As users do: by the CMake package in C and in C++ alone, by pkg-config, by petsc4py.
+say "Building and running the examples against the installation"
 compiler_option=()
 compile "$logs/example.log" "$work/example-$name" "$root/petsc/examples" \
   -DCMAKE_PREFIX_PATH="$prefix"
@@ -154,4 +154,10 @@ for program in example-$name/poisson example-$name/by_line consumer-$name/consum
   # shellcheck disable=SC2086
   quietly "$logs/example-${program##*/}.log" mpiexec $mpi_flags -n 2 "$work/$program"
 done
+echo "petsc4py==$version" >"$work/petsc4py.txt"
+PETSC_DIR=$petsc_dir PETSC_ARCH=$arch environment /usr/bin/python3 "$work/petsc4py-$name" \
+  "$work/petsc4py.txt"
+# shellcheck disable=SC2086
+quietly "$logs/petsc4py.log" mpiexec $mpi_flags -n 2 "$work/petsc4py-$name/bin/python" \
+  "$root/petsc/examples/poisson.py" -dll_append "$prefix/lib/libpetscstrata.so"
 echo "$prefix"

@@ -8,7 +8,7 @@
 #                        sources to build first, into dependencies/versions
 #   --prefix DIRS        or what is installed there; several folders have
 #                        semicolons between them
-#   --backend serial|openmp   default: openmp
+#   --backend serial|openmp|threads   default: openmp
 #   --unit               unit tests only; the test that compiles each header alone
 #                        is left out, too
 #
@@ -18,7 +18,7 @@
 parse_options backend=openmp kokkos-source= kokkos-kernels-source= prefix= unit -- "$@"
 no_words
 given backend kokkos-source kokkos-kernels-source
-one_of --backend "$backend" serial openmp
+one_of --backend "$backend" serial openmp threads
 if [ -z "$prefix" ]; then
   [[ -n $kokkos_source && -n $kokkos_kernels_source ]] ||
     die "name --prefix, or --kokkos-source and --kokkos-kernels-source; see --help"

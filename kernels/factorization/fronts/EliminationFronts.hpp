@@ -175,7 +175,7 @@ class EliminationFronts {
                drawn_.data(),
                fault_.data(),
                pivots},
-        Factor::scratch_bytes, false);
+        Factor::scratch_bytes);
   }
 
   /// See EliminationRecipe.

@@ -156,6 +156,35 @@ TYPED_TEST(GivenPattern, FactorisesGeneralMatricesWithoutPivoting) {
   }
 }
 
+/// Blocks, and a second diagonal: long rows, which a GPU eliminates by tiles of
+/// fronts; symmetric, or with entries that lack a mirror image.
+TYPED_TEST(GivenPattern, MayHaveLargeFronts) {
+  for (const double part : {1., 0.7}) {
+    Rows rows(230);
+    std::bernoulli_distribution stays(part);
+    for (std::int64_t i = 0; i < 230; ++i)
+      for (std::int64_t j = 0; j < 230; ++j)
+        if (i == j || (i / 90 == j / 90 && stays(generator())) ||
+            (i + j == 229 && stays(generator())))
+          rows[i].insert(j);
+    auto A = pattern_of<TypeParam>(rows);
+    for (auto& v : A.values) v = random_number<TypeParam>();
+    for (std::int64_t i = 0; i < A.rows; ++i) A.at(i, i) += TypeParam(100);
+    const auto pattern = symbolic(A);
+    const auto factors = this->factorise(A, pattern);
+    expect_product(A, pattern, factors);
+    this->expect_growth(A, factors);
+    const auto again = this->factorise(A, pattern);
+    EXPECT_EQ(HostMatrix<TypeParam>(factors.lower(Device())).values,
+              HostMatrix<TypeParam>(again.lower(Device())).values);
+    const auto b = random_vector<TypeParam>(A.rows);
+    const Vector<TypeParam> x("x", A.rows);
+    factors.apply(Device(), b, x);
+    EXPECT_LE(relative_residual(A, on_host(b), on_host(x)),
+              1e3 * epsilon_of<TypeParam>);
+  }
+}
+
 TYPED_TEST(GivenPattern, NeedNotBeClosedUnderElimination) {
   const auto A = random_matrix<TypeParam>(60, 4, true);
   Rows rows = rows_of(A);

@@ -111,7 +111,14 @@ class IncompleteFactors {
 /// of the matrix, such rows look their columns up. On a host one
 /// thread eliminates the rows in the order of their numbers.
 ///
-/// On a GPU, a matrix that has 2^32 entries or more, or a row of more than
+/// On a GPU, complete factors (no entry that elimination makes is left out) with
+/// at least four multiplications for each entry of U are computed by tiles of
+/// dense fronts instead (multifrontal elimination), unless fronts take more
+/// than half of the memory that is free. They are planned on the host. Sums
+/// then have another order, that of the elimination tree, and the bound is the
+/// same.
+///
+/// On a GPU, any other matrix that has 2^32 entries or more, or a row of more than
 /// 65,535 entries from its diagonal on, or that needs 2^34 searches or more for
 /// the recipe (a band of 50 entries on a side needs 3,900 a row) is an
 /// IndexOverflowError; a host factorises it.

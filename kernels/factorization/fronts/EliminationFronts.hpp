@@ -180,7 +180,9 @@ class EliminationFronts {
 
   /// See EliminationRecipe.
   const Kokkos::View<std::int64_t*, Memory>& fault() const { return fault_; }
-  std::int64_t num_values() const { return num_values_; }
+  std::int64_t num_values() const {
+    return std::max<std::int64_t>(num_values_, 1);
+  }
   std::size_t bytes() const { return bytes_; }
 
  private:

@@ -97,12 +97,12 @@ class FactorSolver(Applied, LinearOperator):
             if name not in known:
                 raise OptionError(name, "is no option of a solver with factors",
                                   "use " + ", ".join(sorted(known)))
-        options = {**options, "unit_lower": bool(unit_lower), "unit_upper": bool(unit_upper),
-                   "transpose": bool(transpose), "precision": precision}
+        settings = {**options, "unit_lower": bool(unit_lower), "unit_upper": bool(unit_upper),
+                    "transpose": bool(transpose), "precision": precision}
         lower, upper = (_kept.owned(_triangle(factor, name, copy=copy))
                         for factor, name in ((L, "L"), (U, "U")))
         self._make(lower, upper, self._transformation(
-            lower, perm_r, perm_c, row_scale, col_scale), options)
+            lower, perm_r, perm_c, row_scale, col_scale), settings)
         chosen(self)
 
     def _make(self, lower: _arrays.Crs, upper: _arrays.Crs, transformation: tuple[Any, ...],

@@ -19,6 +19,12 @@ from ._errors import HandleError, WrongTriangleError
 class Shared:
     """What objects that share a plan have in common: all that an update changes."""
 
+    matrix: Any
+    updates: Any
+    outside: Any
+    factors: Any
+    transformation: Any
+
     def __init__(self, **facts: Any):
         #: Whether there is more than one of them.
         self.by_several = False

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays
 from ._errors import OptionError
-from ._types import Array, ArrayLike, ArrayT, Numbers, Trans
+from ._types import Array, ArrayLike, ArrayT, Numbers, Operator, Trans
 
 _ops: dict[str | int, str] = {
     "N": "none", "T": "transpose", "H": "conjugate_transpose",
@@ -70,6 +70,10 @@ class Linear:
 
     _rmatmat = _rmatvec
 
+    @overload
+    def __matmul__(self, x: Operator) -> Operator: ...
+    @overload
+    def __matmul__(self, x: ArrayT) -> ArrayT: ...
     def __matmul__(self, x: Any) -> Any:
         # The LinearOperator would make NumPy's arrays of others', and copies of its own.
         kind = _arrays.framework_of(x)
@@ -176,7 +180,7 @@ class Applied(Linear):
 _cupy_classes: dict[type, type] = {}
 
 
-def operator_class(kind: type, array: Any) -> type:
+def operator_class(kind: type[Any], array: Any) -> type[Any]:
     """`kind`, a class of `Linear` and SciPy's LinearOperator; for an array of CuPy a class
     derived from it that is one of CuPy's, whose methods take its arrays."""
     if _arrays.framework_of(array) != "cupy" or kind._base is not LinearOperator:

@@ -45,7 +45,7 @@ def _target(dtype: str, platform: str) -> str:
     return name
 
 
-def _platform_of(A: Any) -> str:
+def _platform_of(A: Any) -> Literal["cpu", "cuda"]:
     """Where programs with the solve will run, by default."""
     data = getattr(A, "data", None)
     if isinstance(data, jax.Array):
@@ -95,7 +95,7 @@ class TriangularSolve:
                  **options: Unpack[TriangularKeywords]):
         if trans not in ("N", "T"):
             raise TypeMismatchError("trans", f"is {trans!r}", "use 'N' or 'T'")
-        self.platform = _platform_of(A) if platform is None else platform
+        self.platform: Literal["cpu", "cuda"] = _platform_of(A) if platform is None else platform
         if self.platform not in _spaces:
             raise OptionError("platform", f"is {platform!r}", "use 'cpu' or 'cuda'")
         if self.platform == "cuda" and not (native and _core.has_cuda):

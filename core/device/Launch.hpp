@@ -242,6 +242,42 @@ void run_native_teams(const char* label, const ExecutionSpace& exec, int teams,
   run_teams<teams_at_once, threads>(label, exec, teams, functor, scratch_bytes);
 }
 
+/// Calls functor(team) for one team, which on a host whose work is done when
+/// the call returns is the calling thread: no other thread is woken, or waited
+/// for. Kokkos' tools are told of a parallel_for.
+template <class ExecutionSpace, class Functor>
+void run_alone(const char* label, const ExecutionSpace& exec,
+               const Functor& functor) {
+  if constexpr (runs_at_once<ExecutionSpace>) {
+    std::uint64_t id = 0;
+    const bool watched = Kokkos::Profiling::profileLibraryLoaded();
+    if (watched) Kokkos::Profiling::beginParallelFor(label, 0, &id);
+    functor(OneThreadTeam(0, 1));
+    if (watched) Kokkos::Profiling::endParallelFor(id);
+  } else {
+    run_native_teams<1, 1>(label, exec, 1, functor);
+  }
+}
+
+/// The work of publish_writes.
+struct NoTeamsWork {
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team&) const {}
+};
+
+/// Enqueues on `exec` what makes all that was written before it known to
+/// threads of later kernels that have not called await_previous yet. (A kernel
+/// that may overlap the one before it begins when that one's teams have ended,
+/// which is not to say that what they wrote has arrived; a kernel in between
+/// waits for that.)
+template <class ExecutionSpace>
+void publish_writes(const ExecutionSpace& exec) {
+  if constexpr (has_native_launches<ExecutionSpace>) {
+    run_native_teams<1, 32>("Strata::publish_writes", exec, 1, NoTeamsWork());
+  }
+  (void)exec;
+}
+
 }  // namespace Detail
 }  // namespace Strata
 

@@ -61,7 +61,7 @@ struct FactorByFronts {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     const auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(scratch_bytes));
+        team.team_scratch(0).get_shmem(static_cast<int>(scratch_bytes)));
     // Kokkos aligns scratch to 8 bytes.
     auto& scratch = *reinterpret_cast<Scratch*>((address + 15) / 16 * 16);
     STRATA_IMPL_TEAM_SHARED unsigned tickets[2];

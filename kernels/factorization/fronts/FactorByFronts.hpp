@@ -111,7 +111,7 @@ struct FactorByFronts {
                                        const Draw& draw) const {
     Owns<parts> own;
     take_entries<parts>(team, task, own);
-    take_contributions<parts>(team, task, own);
+    take_contributions<parts>(team, task, scratch, own);
     if constexpr (parts == 1) {
       const int m = task.smaller_tile();
       multiply(team, task, m < task.pivot_tiles ? m : task.pivot_tiles, scratch,
@@ -159,31 +159,30 @@ struct FactorByFronts {
       });
   }
 
+  /// Those of children.
   template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void take_contributions(const Team& team,
                                                  const FrontTask& task,
+                                                 Scratch& scratch,
                                                  Owns<parts>& own) const {
-    if (task.first_term == task.end_term) return;
-    for (unsigned k = task.first_term + static_cast<unsigned>(team.team_rank());
-         k < task.end_term; k += threads) {
-      const FrontTerm& term = arrays.terms[k];
-      await(term.flag);
-      if (term.more & 1u) await(term.flag + 1);
-      if (term.more & 2u) await(term.flag + term.next_flag);
-      if (term.more == 3u) await(term.flag + term.next_flag + 1);
-    }
-    team.team_barrier();
-    FrontTerm next = arrays.terms[task.first_term];
-    for (unsigned k = task.first_term; k < task.end_term; ++k) {
-      const FrontTerm term = next;
-      if (k + 1 < task.end_term) next = arrays.terms[k + 1];
-      STRATA_IMPL_UNROLL
-      for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
-      for (int j = 0; j < parts; ++j)
-        if (parts == 1 || term.part == 2 * i + j)
-          Tile::add(team, term, fronts, own[i][j]);
+    for (unsigned begin = task.first_term; begin < task.end_term;
+         begin += Tile::most_terms) {
+      const auto left = static_cast<int>(task.end_term - begin);
+      const int count = left < Tile::most_terms ? left : Tile::most_terms;
+      if (begin > task.first_term) team.team_barrier();
+      for (int k = team.team_rank(); k < count; k += threads) {
+        const FrontTerm term = arrays.terms[begin + static_cast<unsigned>(k)];
+        scratch.terms[k] = term;
+        await(term.flag);
+        if (term.more & 1u) await(term.flag + 1);
+        if (term.more & 2u) await(term.flag + term.next_flag);
+        if (term.more == 3u) await(term.flag + term.next_flag + 1);
+      }
+      team.team_barrier();
+      Tile::template add_terms<parts>(team, scratch, count, fronts, own);
     }
   }
+
   KOKKOS_INLINE_FUNCTION bool is_ready(const FrontTask& task, int p) const {
     return is_set(task.flag(task.row_tile, p)) &&
            is_set(task.flag(p, task.column_tile));

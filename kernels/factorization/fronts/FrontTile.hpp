@@ -26,6 +26,8 @@ struct FrontTile {
   /// Tiles that registers hold of a row of a small front.
   static constexpr int most_parts = sizeof(Scalar) <= 8 ? 2 : 1;
   static constexpr int most_small = most_parts * edge;
+  /// Contributions that scratch holds.
+  static constexpr int most_terms = 64;
 
   struct alignas(2 * sizeof(Scalar) < 16 ? 2 * sizeof(Scalar) : 16) Pair {
     Scalar of[2];
@@ -43,6 +45,7 @@ struct FrontTile {
     Scalar inverse[edge];  // of pivots
     // Of a step of elimination, in turns.
     Scalar row[2][most_small], column[2][most_small], inverse_pivot[2];
+    FrontTerm terms[most_terms];
     int ready;  // products that need not be waited for
   };
   /// A thread's entries of a tile.
@@ -72,26 +75,60 @@ struct FrontTile {
     for (int c = 0; c < own_columns; ++c) STRATA_IMPL_UNROLL
     for (int r = 0; r < own_rows; ++r) work(c, lane + c * lanes, r, first + r);
   }
-  /// What a child contributes.
+  /// What a child contributes to a tile, 0 where it has nothing.
+  /// @param any  else nothing is read
   template <class Team>
-  KOKKOS_INLINE_FUNCTION static void add(const Team& team,
-                                         const FrontTerm& term,
-                                         const Scalar* fronts, Own& own) {
+  KOKKOS_INLINE_FUNCTION static void read_term(const Team& team,
+                                               const FrontTerm& term, bool any,
+                                               const Scalar* fronts,
+                                               Own& values) {
     const int lane = lane_of(team), first = group_of(team) * own_rows;
-    const int before = count_bits(term.rows & below(first));
+    const unsigned rows = any ? term.rows : 0u;
+    const std::int64_t before =
+        std::int64_t{count_bits(rows & below(first))} * term.stride;
     STRATA_IMPL_UNROLL
     for (int c = 0; c < own_columns; ++c) {
       const int column = lane + c * lanes;
-      if (!(term.columns >> column & 1u)) continue;
-      const Scalar* from = fronts + term.first +
-                           count_bits(term.columns & below(column)) +
-                           std::int64_t{before} * term.stride;
+      const bool has_column = term.columns >> column & 1u;
+      const Scalar* from = fronts + term.first + before +
+                           count_bits(term.columns & below(column));
       STRATA_IMPL_UNROLL
-      for (int r = 0; r < own_rows; ++r)
-        if (term.rows >> (first + r) & 1u) {
-          own[c][r] += *from;
-          from += term.stride;
-        }
+      for (int r = 0; r < own_rows; ++r) {
+        const bool has_row = rows >> (first + r) & 1u;
+        values[c][r] = has_column && has_row ? *from : Scalar(0);
+        from += has_row ? term.stride : 0;
+      }
+    }
+  }
+  KOKKOS_INLINE_FUNCTION static void add(const Own& values, Own& own) {
+    STRATA_IMPL_UNROLL
+    for (int c = 0; c < own_columns; ++c) STRATA_IMPL_UNROLL
+    for (int r = 0; r < own_rows; ++r) own[c][r] += values[c][r];
+  }
+
+  /// The first `count` contributions in scratch, in their order; some are read
+  /// at a time.
+  template <int parts, class Team>
+  KOKKOS_INLINE_FUNCTION static void add_terms(const Team& team,
+                                               const Scratch& scratch,
+                                               int count, const Scalar* fronts,
+                                               Own (&own)[parts][parts]) {
+    constexpr int batch = threads == 1 ? 1 : 4 / parts;
+    for (int k = 0; k < count; k += batch) {
+      Own values[batch];
+      STRATA_IMPL_UNROLL
+      for (int b = 0; b < batch; ++b) {
+        const bool any = k + b < count;
+        read_term(team, scratch.terms[any ? k + b : k], any, fronts, values[b]);
+      }
+      STRATA_IMPL_UNROLL
+      for (int b = 0; b < batch; ++b) {
+        const int part = scratch.terms[k + b < count ? k + b : k].part;
+        STRATA_IMPL_UNROLL
+        for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
+        for (int j = 0; j < parts; ++j)
+          if (parts == 1 || part == 2 * i + j) add(values[b], own[i][j]);
+      }
     }
   }
 

@@ -48,8 +48,9 @@ TileRuns join_tiles(const Tiles& t, const RowMap& row_map,
                     const Entries& entries, int most_tiles, int most_unknowns) {
   std::vector<int> first(t.count() + std::size_t{1}, 0);
   for (int k = 0; k < t.count(); ++k) first[k + 1] = first[k] + t.tile[k].size;
-  const auto vertex = sorted_by_key(t.num_vertices, t.count(),
-                                    [&](int v) { return t.vertex[v].tile; });
+  auto next = first;
+  std::vector<int> vertex(t.num_vertices);
+  for (int v = 0; v < t.num_vertices; ++v) vertex[next[t.vertex[v].tile]++] = v;
   const auto tiles = sorted_by_key(t.count(), t.depths,
                                    [&](int k) { return t.tile[k].depth; });
   TileRuns runs;

@@ -240,16 +240,16 @@ TilePlan<typename ExecutionSpace::memory_space> make_tile_plan(
         storage.take(plan.inner_place, inner_entries);
       });
   if (n == 0) return plan;
-  using Host = HostVisibleSpace<ExecutionSpace>;
   const auto copy = [&](auto* to, const auto* from, std::size_t count) {
     using Element = std::decay_t<decltype(*from)>;
-    Kokkos::deep_copy(exec, UnmanagedView<Element, Memory>(to, count),
-                      UnmanagedView<const Element, Host>(from, count));
+    Kokkos::deep_copy(
+        exec, UnmanagedView<Element, Memory>(to, count),
+        UnmanagedView<const Element, Kokkos::HostSpace>(from, count));
     return to;
   };
   const auto copy_vector = [&](auto* to, const auto& from) {
     auto* const staged =
-        partition.memory->template take<std::decay_t<decltype(*to)>>(
+        partition.staging->template take<std::decay_t<decltype(*to)>>(
             static_cast<std::int64_t>(from.size()));
     std::copy(from.begin(), from.end(), staged);
     return copy(to, staged, from.size());

@@ -29,8 +29,11 @@ using StagingPool = WorkPool<ExecutionSpace, HostVisibleSpace<ExecutionSpace>>;
 /// memory.
 template <class ExecutionSpace>
 struct TilePartition {
-  /// Memory of the tiles' vertices. Copies to a device are done before it ends.
-  std::shared_ptr<StagingPool<ExecutionSpace>> memory;
+  /// For copies to a device, which are done before it ends.
+  std::shared_ptr<StagingPool<ExecutionSpace>> staging;
+  /// Of the tiles' vertices: a host grows tiles in its own memory up to a third
+  /// faster than in memory that a device shares (H200).
+  std::shared_ptr<WorkPool<ExecutionSpace, Kokkos::HostSpace>> memory;
   Tiles tiles;    ///< if there are runs, of at most TileTeams::most_width rows
   TileRuns runs;  ///< none if they do not pay
   /// Steps of the longest chain: tiles or, with runs, runs and three steps for
@@ -64,11 +67,12 @@ TilePartition<ExecutionSpace> partition_tiles(
     const TileTeams& teams) {
   const int n = graph.num_vertices;
   TilePartition<ExecutionSpace> made;
-  made.memory = std::make_shared<StagingPool<ExecutionSpace>>(
-      exec, graph.row_map.extent(0) * 8 + graph.entries.extent(0) * 4 +
-                n * sizeof(TileVertex));
-  const auto row_map = on_host(exec, graph.row_map, *made.memory);
-  const auto entries = on_host(exec, graph.entries, *made.memory);
+  made.staging = std::make_shared<StagingPool<ExecutionSpace>>(
+      exec, graph.row_map.extent(0) * 8 + graph.entries.extent(0) * 4);
+  using Vertices = WorkPool<ExecutionSpace, Kokkos::HostSpace>;
+  made.memory = std::make_shared<Vertices>(exec, n * sizeof(TileVertex));
+  const auto row_map = on_host(exec, graph.row_map, *made.staging);
+  const auto entries = on_host(exec, graph.entries, *made.staging);
   exec.fence();
   const auto grow = [&](int most_rows) {
     return grow_tiles(n, row_map, entries,

@@ -162,7 +162,8 @@ class EliminationFronts {
     const std::int64_t teams =
         std::int64_t{num_multiprocessors(exec)} *
         (is_gpu<ExecutionSpace> ? Factor::teams_of_multiprocessor : 1);
-    run_teams<Factor::teams_of_multiprocessor, Factor::threads>(
+    // Compiled for Kokkos' launch, the kernel has six times as many spills.
+    run_native_teams<Factor::teams_of_multiprocessor, Factor::threads>(
         "Strata::IncompleteLu::eliminate", exec,
         static_cast<int>(std::min(teams, num_tasks)),
         Factor{A,
@@ -175,7 +176,7 @@ class EliminationFronts {
                drawn_.data(),
                fault_.data(),
                pivots},
-        Factor::scratch_bytes);
+        Factor::scratch_bytes, false);
   }
 
   /// See EliminationRecipe.

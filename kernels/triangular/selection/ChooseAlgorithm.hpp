@@ -86,6 +86,7 @@ class AlgorithmChoice {
     selection_.forget_plan();
     if (!next_candidate()) use_last_resort();
     selection_.instead = why + ", which rules out " + to_string(algorithm);
+    why_not_first_ = selection_.instead + "; ";
   }
   /// Merged rows of the report's algorithm, `made`, are too inaccurate with
   /// these values, of which `why` tells: the first of them in each group, and
@@ -129,9 +130,9 @@ class AlgorithmChoice {
     if (leave_for_another(chosen, most, why)) return;
     const int merged = chosen.merge_at_most(selection_, most, why);
     if (!next_candidate()) use_last_resort();
-    selection_.instead =
-        why + (merged > 1 ? ", so that fewer are merged"
-                          : ", which rules out merged level sets");
+    selection_.instead = why_not_first_ + why +
+                         (merged > 1 ? ", so that fewer are merged"
+                                     : ", which rules out merged level sets");
   }
 
  private:
@@ -223,7 +224,8 @@ class AlgorithmChoice {
           preferences_.begin() + static_cast<std::ptrdiff_t>(next_preference_);
       preferences_.insert(next, {{other, rule.reason, true}, {&chosen, why}});
       if (!next_candidate()) use_last_resort();
-      selection_.instead = why + ", so that fewer level sets are merged";
+      selection_.instead =
+          why_not_first_ + why + ", so that fewer level sets are merged";
       return true;
     }
     (void)chosen;
@@ -353,6 +355,7 @@ class AlgorithmChoice {
   };
   std::vector<Preference> preferences_;  // of the automatic choice
   std::size_t next_preference_ = 0;      // that has not been considered
+  std::string why_not_first_;            // an algorithm that was ruled out
   int turns_ = 0;  // of merge_less with one number of level sets
 };
 

@@ -235,11 +235,13 @@ void run_native_teams(const char* label, const ExecutionSpace& exec, int teams,
     if (teams > 0)
       Cuda::run_teams<teams_at_once, threads>(label, exec, teams, functor,
                                               scratch_bytes, overlap);
-    return;
-  }
+  } else
 #endif
-  (void)overlap;
-  run_teams<teams_at_once, threads>(label, exec, teams, functor, scratch_bytes);
+  {
+    (void)overlap;
+    run_teams<teams_at_once, threads>(label, exec, teams, functor,
+                                      scratch_bytes);
+  }
 }
 
 /// Calls functor(team) for one team, which on a host whose work is done when

@@ -247,6 +247,10 @@ class Case {
     const Strata::Detail::FrontTree tree(pattern_, Factor::most_small);
     EXPECT_TRUE(Strata::Detail::FrontTasks::fits(tree));
     tasks_ = Strata::Detail::FrontTasks(pattern_, tree);
+    // What is asked for before tasks are made.
+    EXPECT_LE(
+        Strata::Detail::FrontTasks::least_bytes(tree, sizeof(Scalar)),
+        double(tasks_.bytes()) + double(tasks_.num_values) * sizeof(Scalar));
   }
 
   int rows() const { return n_; }

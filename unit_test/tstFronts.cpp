@@ -45,6 +45,20 @@ TYPED_TEST(Fronts, FactoriseCompletePatterns) {
     }
 }
 
+/// Rows with a few columns in common, to which all rows contribute: plans of
+/// such patterns are not used, as one task would add up what they contribute.
+TYPED_TEST(Fronts, CountContributionsToATask) {
+  constexpr int leaves = 400, border = 3;
+  FrontCases::Edges edges;
+  for (int i = 0; i < leaves + border; ++i)
+    for (int j = std::max(i + 1, leaves); j < leaves + border; ++j)
+      edges.push_back({i, j});
+  const Case<TypeParam> of(FrontCases::eliminated(leaves + border, edges));
+  EXPECT_GE(of.tasks().most_terms, unsigned(leaves) - 64u);
+  EXPECT_LE(of.tasks().most_terms, unsigned(leaves));
+  of.expect_factors(by_fronts(of));
+}
+
 TYPED_TEST(Fronts, HaveNoTaskOfNoRows) {
   const Case<TypeParam> of(Rows{});
   EXPECT_EQ(of.tasks().tasks.size(), 0u);

@@ -29,7 +29,7 @@ using StagingPool = WorkPool<ExecutionSpace, HostVisibleSpace<ExecutionSpace>>;
 /// memory.
 template <class ExecutionSpace>
 struct TilePartition {
-  /// For copies to a device, which are done before it ends.
+  /// Memory that a device copies from and to. Copies end before it does.
   std::shared_ptr<StagingPool<ExecutionSpace>> staging;
   /// Of the tiles' vertices: a host grows tiles in its own memory up to a third
   /// faster than in memory that a device shares (H200).
@@ -41,21 +41,28 @@ struct TilePartition {
   int chain = 0;
 };
 
-/// A view in host memory, or a copy of it there that `exec` makes.
+/// A view in host memory, or a copy of it there that `exec` makes: in `staging`
+/// unless it is too large to stay pinned, then in `memory`.
 template <class ExecutionSpace, class View>
 auto on_host(const ExecutionSpace& exec, const View& view,
-             StagingPool<ExecutionSpace>& memory) {
-  using Memory = HostVisibleSpace<ExecutionSpace>;
+             StagingPool<ExecutionSpace>& staging,
+             WorkPool<ExecutionSpace, Kokkos::HostSpace>& memory) {
   using Value = typename View::non_const_value_type;
+  using OnHost = Kokkos::HostSpace;
   const Value* from = view.data();
   if constexpr (is_gpu<ExecutionSpace>) {
-    const UnmanagedView<Value, Memory> copy(
-        memory.template take<Value>(static_cast<std::int64_t>(view.extent(0))),
+    using Pinned = MemoryPool<HostVisibleSpace<ExecutionSpace>>;
+    const auto count = static_cast<std::int64_t>(view.extent(0));
+    const bool stays =
+        view.extent(0) * sizeof(Value) < Pinned::most_bytes() / 2;
+    const UnmanagedView<Value, OnHost> copy(
+        stays ? staging.template take<Value>(count)
+              : memory.template take<Value>(count),
         view.extent(0));
     Kokkos::deep_copy(exec, copy, view);
     from = copy.data();
   }
-  return UnmanagedView<const Value, Memory>(from, view.extent(0));
+  return UnmanagedView<const Value, OnHost>(from, view.extent(0));
 }
 
 /// Cost: a copy of the graph's pattern to the host and a pass over it there.
@@ -67,12 +74,13 @@ TilePartition<ExecutionSpace> partition_tiles(
     const TileTeams& teams) {
   const int n = graph.num_vertices;
   TilePartition<ExecutionSpace> made;
-  made.staging = std::make_shared<StagingPool<ExecutionSpace>>(
-      exec, graph.row_map.extent(0) * 8 + graph.entries.extent(0) * 4);
+  made.staging = std::make_shared<StagingPool<ExecutionSpace>>(exec, 0);
   using Vertices = WorkPool<ExecutionSpace, Kokkos::HostSpace>;
   made.memory = std::make_shared<Vertices>(exec, n * sizeof(TileVertex));
-  const auto row_map = on_host(exec, graph.row_map, *made.staging);
-  const auto entries = on_host(exec, graph.entries, *made.staging);
+  const auto row_map =
+      on_host(exec, graph.row_map, *made.staging, *made.memory);
+  const auto entries =
+      on_host(exec, graph.entries, *made.staging, *made.memory);
   exec.fence();
   const auto grow = [&](int most_rows) {
     return grow_tiles(n, row_map, entries,

@@ -217,7 +217,7 @@ void run_teams(const char* label, const ExecutionSpace& exec, int teams,
   }
 }
 
-/// The same for kernels that gain a tenth or more of what a user waits for
+/// The same for kernels by which a user's call gains a tenth or more
 /// (docs/developer/architecture.md) if CUDA's own call starts them, as it does
 /// where Strata_ENABLE_CUDA_NATIVE is on: enqueuing takes half the time that
 /// Kokkos spends on a launch of teams, and kernels overlap (see

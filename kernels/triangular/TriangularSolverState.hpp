@@ -256,7 +256,7 @@ class TriangularSolverState {
     auto* const merging = algorithm_->merging();
     if (merging) merging->look(exec, A.values, false);
     try {
-      // Ones are not looked at.
+      // A unit diagonal has no values to look at.
       const auto found = inspect_values<Scalar>(
           exec,
           diag_ == Diag::unit ? decltype(algorithm_->diagonal_places()){}

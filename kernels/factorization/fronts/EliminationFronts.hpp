@@ -17,13 +17,13 @@
 #include <kernels/factorization/numeric/RecipePattern.hpp>
 #include <kernels/factorization/symbolic/FactorPatterns.hpp>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace Strata {
 namespace Detail {
 
-/// Multiplications of a complete elimination, were each row of U as long as its
-/// column of L.
+/// Multiplications of a complete elimination of a symmetric pattern.
 struct CountMultiplications {
   RecipePattern pattern;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row,
@@ -34,15 +34,19 @@ struct CountMultiplications {
 };
 
 /// Whether a pattern with a full diagonal is closed under elimination, and
-/// whether it is symmetric. Row i with an entry k left of its diagonal needs
-/// all that row k has right of its own. If row c, k < c < i, is among that and
-/// has k, too, it has the rest of row k, and passes it on to row i: rows are
-/// looked through up to there (Eisenstat and Liu, Exploiting structural
-/// symmetry in unsymmetric sparse symbolic factorization, 1992).
+/// whether it is symmetric. If row i has an entry in column k left of its
+/// diagonal, it needs all columns that row k has right of its own. Row k is
+/// searched up to the first column c < i whose row has an entry in column k:
+/// row c is looked at, too, has the rest of row k if the pattern is closed, and
+/// passes it on to row i (Eisenstat and Liu, Exploiting structural symmetry in
+/// unsymmetric sparse symbolic factorization, 1992).
 struct FindWhatIsIncomplete {
   enum : int { not_closed, not_symmetric, size };
   RecipePattern pattern;
   int* found;  // 0 before
+  KOKKOS_INLINE_FUNCTION std::int64_t length(std::int64_t row) const {
+    return pattern.a_row_map(row + 1) - pattern.a_row_map(row);
+  }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
                                          int lanes) const {
     const std::int64_t begin = pattern.a_row_map(row),
@@ -77,7 +81,7 @@ struct FindWhatIsIncomplete {
 };
 
 /// A plan of FactorByFronts for one pattern. Memory, but for the fronts' own: 4
-/// bytes a row and an entry, 72 a tile, 16 a row of a tile with a pivot, 32 for
+/// bytes a row and an entry, 68 a tile, 16 a row of a tile with a pivot, 32 for
 /// each tile that a child contributes to.
 template <class ExecutionSpace>
 class EliminationFronts {
@@ -120,32 +124,27 @@ class EliminationFronts {
     return {on_host[Find::not_closed] == 0, on_host[Find::not_symmetric] == 0};
   }
 
-  /// Null where the plan and the fronts would take more than `most_bytes`, or
-  /// more than half of the memory that is free.
+  /// Null if the plan and the fronts would take more than `most_bytes`, more
+  /// than half of the memory that is free or `most_times` the matrix, if the
+  /// host or the device has not as much, or if one task would add up most
+  /// contributions, as where all rows have a few in common.
   /// Waits for `exec`. Cost, on the host: see FrontTasks.
   /// @param A  has a pattern that is closed, and a row at least
-  /// @throws MemoryError
   template <class Scalar>
   static std::unique_ptr<const EliminationFronts> make(
       const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
       const FactorPatterns<Scalar>& patterns, bool is_symmetric,
       std::size_t most_bytes) {
-    const CompletePattern pattern(
-        on_host<std::int64_t>(exec, A.row_map), on_host<int>(exec, A.entries),
-        on_host<std::int64_t>(exec, patterns.L.arrays.row_map), is_symmetric);
-    if (pattern.is_too_large()) return nullptr;
-    using Factor = FactorByFronts<Scalar, ExecutionSpace>;
-    const FrontTree tree(pattern, Factor::most_small);
-    if (!FrontTasks::fits(tree)) return nullptr;
-    const FrontTasks tasks(pattern, tree);
-    const std::size_t bytes =
-        tasks.bytes() + pattern.row_numbers().size() * sizeof(int) +
-        static_cast<std::size_t>(tasks.num_values) * sizeof(Scalar);
     const MemoryInfo memory = memory_info<Memory>();
-    if (bytes > most_bytes || (memory.total > 0 && bytes > memory.free / 2))
+    double most = std::min(
+        static_cast<double>(most_bytes),
+        most_times * static_cast<double>(A.num_values * sizeof(Scalar)));
+    if (memory.total > 0) most = std::min(most, double(memory.free) / 2);
+    try {
+      return make_within(exec, A, patterns, is_symmetric, most);
+    } catch (const std::bad_alloc&) {  // FailedAllocation among others
       return nullptr;
-    return std::unique_ptr<const EliminationFronts>(
-        new EliminationFronts(exec, tasks, pattern.row_numbers()));
+    }
   }
 
   /// Fills in the values of L and U. Enqueues on `exec`.
@@ -162,7 +161,8 @@ class EliminationFronts {
     const std::int64_t teams =
         std::int64_t{num_multiprocessors(exec)} *
         (is_gpu<ExecutionSpace> ? Factor::teams_of_multiprocessor : 1);
-    // Compiled for Kokkos' launch, the kernel has six times as many spills.
+    // Compiled for Kokkos' launch, the kernel loads six times as many bytes of
+    // spilled registers.
     run_native_teams<Factor::teams_of_multiprocessor, Factor::threads>(
         "Strata::IncompleteLu::eliminate", exec,
         static_cast<int>(std::min(teams, num_tasks)),
@@ -187,6 +187,36 @@ class EliminationFronts {
   std::size_t bytes() const { return bytes_; }
 
  private:
+  /// Of a plan and its fronts: grids and cubes take 4 to 6.
+  static constexpr double most_times = 32;
+  /// Contributions that one task adds up at most, if they are more than a
+  /// 64th of all.
+  static constexpr unsigned most_terms = 4096;
+
+  template <class Scalar>
+  static std::unique_ptr<const EliminationFronts> make_within(
+      const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
+      const FactorPatterns<Scalar>& patterns, bool is_symmetric, double most) {
+    const CompletePattern pattern(
+        on_host<std::int64_t>(exec, A.row_map), on_host<int>(exec, A.entries),
+        on_host<std::int64_t>(exec, patterns.L.arrays.row_map), is_symmetric);
+    if (pattern.is_too_large()) return nullptr;
+    using Factor = FactorByFronts<Scalar, ExecutionSpace>;
+    const FrontTree tree(pattern, Factor::most_small);
+    if (!FrontTasks::fits(tree) ||
+        FrontTasks::least_bytes(tree, sizeof(Scalar)) > most)
+      return nullptr;
+    const FrontTasks tasks(pattern, tree);
+    const double bytes =
+        double(tasks.bytes() + pattern.row_numbers().size() * sizeof(int)) +
+        double(tasks.num_values) * sizeof(Scalar);
+    if (bytes > most || (tasks.most_terms > most_terms &&
+                         tasks.most_terms > tasks.terms.size() / 64))
+      return nullptr;
+    return std::unique_ptr<const EliminationFronts>(
+        new EliminationFronts(exec, tasks, pattern.row_numbers()));
+  }
+
   template <class Index>
   static std::vector<Index> on_host(const ExecutionSpace& exec,
                                     const IndexArray& from) {

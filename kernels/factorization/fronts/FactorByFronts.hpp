@@ -27,19 +27,17 @@ namespace Detail {
 /// stores the values of the factors. All sums have a fixed order.
 ///
 /// Why it can't deadlock, however few teams run at once. Tickets are handed out
-/// in the order of tasks, each to a team that runs and that has nothing more to
-/// wait for in the task before. In that order a task comes after all that it
-/// waits for. Consider the first task that is not finished. If it has not been
-/// drawn, every drawn task before it is finished, and a team draws it. The team
-/// that has drawn it has finished the task before, which waited for nothing
-/// more; what the first one waits for comes before it and is finished, its
-/// flags are set, and it is finished, too, and so on. Each flag is set once,
-/// whatever the values are. Threads that wait for long leave the execution
-/// units to others.
+/// in the order of tasks. In that order a task comes after all that it waits
+/// for. A team draws its next ticket after the last wait of the task before, so
+/// it reaches that task. Consider the first task that is not finished. If no
+/// team has drawn it, those that run finish what they have drawn, and draw it.
+/// The team that has drawn it waits for earlier tasks only: these are finished,
+/// their flags are set, and it finishes. Each flag is set once, whatever the
+/// values are. Threads that wait for long leave the execution units to others.
 ///
-/// Entries that are not in the pattern are zeros, computed and not stored: in L
-/// they are set to zero, so that a reciprocal that is not finite reaches the
-/// rows that the pattern names and no others.
+/// Fronts have entries that are not in the pattern. They are zeros, and not
+/// stored in the factors. In L they are set to zero, so that a reciprocal that
+/// is not finite does not reach rows that the pattern does not name.
 template <class Scalar, class ExecutionSpace>
 struct FactorByFronts {
   using Tile = FrontTile<Scalar, ExecutionSpace>;
@@ -87,8 +85,8 @@ struct FactorByFronts {
 
  private:
   static constexpr int lanes = Tile::lanes, groups = Tile::groups;
-  static constexpr int own_columns = Tile::own_columns,
-                       own_rows = Tile::own_rows;
+  static constexpr int own_columns = Tile::own_columns;
+  static constexpr int own_rows = Tile::own_rows;
   static constexpr int buffers = Tile::buffers, most_parts = Tile::most_parts;
   using Buffer = typename Tile::Buffer;
   using Scratch = typename Tile::Scratch;
@@ -200,7 +198,7 @@ struct FactorByFronts {
     return scratch.ready;
   }
   /// Less the product of `count` tiles of L and of U. Most are complete when a
-  /// task begins; threads wait for the others by themselves.
+  /// task begins; each thread waits for the others before it reads them.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const FrontTask& task,
                                        int count, Scratch& scratch,
@@ -448,6 +446,9 @@ struct FactorByFronts {
             column < task.num_columns)
           to[std::int64_t{row} * task.stride + column] = own[i][j][c][r];
       });
+    // A barrier of a wave's team is not known to wait for stores to memory.
+    if constexpr (wave_width < ExecutionSpace >> gpu_lane_width)
+      Kokkos::memory_fence();
     team.team_barrier();
     if (team.team_rank() == 0)
       store_release(flags + task.flag(task.row_tile, task.column_tile), 1u);

@@ -13,8 +13,9 @@ inline constexpr int front_tile = 32;
 
 /// What a team does at once: a tile of a front, or a whole front that is small.
 struct FrontTask {
-  std::int64_t
-      front;  // where in memory the front's entry (0, 0) is, or would be
+  /// Where in memory the front's entry (0, 0) is; of a small front, would be,
+  /// as rows and columns of its pivots are not stored.
+  std::int64_t front;
   std::int64_t rows;  // in FrontArrays::rows; -1: the tile has no pivot
   unsigned first_term, end_term;  // in FrontArrays::terms
   unsigned first_flag;            // of the front
@@ -24,14 +25,14 @@ struct FrontTask {
   int pivots;                     // of the front
   unsigned short row_tile, column_tile, pivot_tiles, tiles;
   unsigned char num_rows, num_columns;
-  bool is_small;  // its FrontRows are by tiles, each with all that it may have
+  bool is_small;  // with two tiles a row, each of them has 32 FrontRows
 
   /// Tiles of a row of a small front.
   KOKKOS_INLINE_FUNCTION int parts() const {
     return num_rows > front_tile ? 2 : 1;
   }
 
-  /// Number of the first tile that it needs all of.
+  /// The lesser one of its tile row and tile column.
   KOKKOS_INLINE_FUNCTION int smaller_tile() const {
     return row_tile < column_tile ? row_tile : column_tile;
   }
@@ -58,8 +59,8 @@ struct FrontRow {
   unsigned mask;
   unsigned first;  // in FrontTasks::places
   unsigned to_l;   // from a place in A to that in L
-  /// To that in U; for a row without a pivot of the front, which has no such
-  /// entry, the number of the row.
+  /// From a place in A to that in U. In a row without a pivot of the front all
+  /// entries are of L, and this is the number of the row, for faults.
   unsigned to_u;
 };
 
@@ -71,7 +72,8 @@ struct FrontTerm {
   int stride;
   unsigned flag;       // of the first of the child's tiles that are needed
   unsigned next_flag;  // from a tile to the one below
-  /// Tiles that are needed: bit 0: also that to the right, bit 1: that below.
+  /// Tiles that are needed besides: bit 0: that to the right, bit 1: that
+  /// below, both: and that below on the right.
   unsigned short more;
   unsigned short part;  // of a small front: 2 * its row of tiles + the column's
 };

@@ -27,6 +27,7 @@ class FrontTasks {
   std::int64_t num_values = 0;   // of the memory of fronts
   unsigned num_flags = 0;        // one a task
   int longest_path = 0;          // in tasks
+  unsigned most_terms = 0;       // of a task
 
   FrontTasks() = default;
   /// Cost: linear in the entries of the pattern and in the tiles, but for a
@@ -34,6 +35,8 @@ class FrontTasks {
   FrontTasks(const CompletePattern& pattern, const FrontTree& tree) {
     place(tree);
     add_terms(pattern, tree);
+    for (const FrontTask& task : tasks)
+      most_terms = std::max(most_terms, task.end_term - task.first_term);
     fill_rows(pattern, tree);
     order(tree);
   }
@@ -52,6 +55,18 @@ class FrontTasks {
       flags += tiles * tiles;
     }
     return flags < std::numeric_limits<int>::max();
+  }
+  /// Of tasks and fronts.
+  static double least_bytes(const FrontTree& tree, std::size_t scalar_bytes) {
+    double sum = 0;
+    for (int f = 0; f < tree.size(); ++f) {
+      const bool is_small = tree[f].is_small;
+      const double kept = is_small ? tree[f].others : tree[f].order(),
+                   tiles = is_small ? 1 : tree[f].tiles();
+      sum += kept * kept * static_cast<double>(scalar_bytes) +
+             tiles * tiles * (sizeof(FrontTask) + sizeof(unsigned));
+    }
+    return sum;
   }
 
  private:
@@ -182,7 +197,7 @@ class FrontTasks {
     const int right = tile_at(j.first) != tile_at(j.last) ? 1 : 0,
               down = tile_at(i.first) != tile_at(i.last) ? 2 : 0;
     term.more = static_cast<unsigned short>(child.is_small ? 0 : right | down);
-    // Of a parent that is not small it is not looked at.
+    // Kernels read it if the parent is small.
     term.part = static_cast<unsigned short>((i.tile & 1) * 2 + (j.tile & 1));
     return term;
   }
@@ -270,8 +285,8 @@ class FrontTasks {
       row.first -= static_cast<unsigned>(count_bits(row.mask));
   }
 
-  /// By the longest path of tasks that each waits for, as far as it needs them
-  /// to be complete, then by front: each task comes after those it waits for.
+  /// By depth, which is one more than that of the deepest task that a task
+  /// waits for, then by front. So each task comes after those it waits for.
   void order(const FrontTree& tree) {
     std::vector<int> depth(tasks.size(), 0);
     const auto settle = [&](unsigned at) {
@@ -288,7 +303,7 @@ class FrontTasks {
       }
       const int m = task.smaller_tile();
       const int last = std::min<int>(m, task.pivot_tiles) - 1;
-      // Tiles before these are complete when these are.
+      // These have waited for the tiles before them.
       if (last >= 0) {
         wait_for(task.flag(task.row_tile, last));
         wait_for(task.flag(last, task.column_tile));

@@ -32,7 +32,7 @@ class FrontTree {
     bool is_small;  // one task eliminates all of it
 
     int order() const { return pivots + others; }
-    /// Those of small ones do not end with the pivots.
+    /// Tiles that contain pivots; of a small front, all tiles count.
     int pivot_tiles() const {
       return is_small ? tiles() : (pivots - 1) / tile + 1;
     }
@@ -87,13 +87,12 @@ class FrontTree {
   int front_of(int row) const { return front_of_[row]; }
 
  private:
-  /// Zeros among the entries of the pivots' rows, as a part of them: fronts
-  /// with more are not made, unless they have one tile.
+  /// Share of zeros in the pivots' rows: supernodes are not joined to a front
+  /// with more, unless it has one tile.
   static constexpr double most_zeros = 0.12, most_zeros_of_small = 0.6;
 
   /// Whether pivots `begin` to j, of whose rows `stored` entries are in the
-  /// pattern, and the front that j + 1 begins go well together. The pivots
-  /// right of j that have the same row but for one entry come for nothing.
+  /// pattern, and the supernode that j + 1 begins become one front.
   bool grows(const CompletePattern& pattern, int begin, int j,
              std::int64_t stored) const {
     const int n = pattern.rows();

@@ -85,7 +85,8 @@ class AlgorithmChoice {
     selection_.rule_out_all(unusable, why);
     selection_.forget_plan();
     if (!next_candidate()) use_last_resort();
-    selection_.instead = why + ", which rules out " + to_string(algorithm);
+    selection_.instead =
+        why_not_first_ + why + ", which rules out " + to_string(algorithm);
     why_not_first_ = selection_.instead + "; ";
   }
   /// Merged rows of the report's algorithm, `made`, are too inaccurate with

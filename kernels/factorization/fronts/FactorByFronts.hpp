@@ -93,7 +93,6 @@ struct FactorByFronts {
   using Own = typename Tile::Own;
   template <int parts>
   using Owns = Own[parts][parts];
-
   KOKKOS_INLINE_FUNCTION void await(unsigned flag) const {
     for (int turn = 0; !is_set(flag); ++turn) pause_while_waiting(turn);
   }

@@ -138,7 +138,6 @@ struct FactorByFronts {
     return arrays.places[of.first + static_cast<unsigned>(count_bits(
                                         of.mask & Tile::below(column)))];
   }
-
   /// Those of A.
   template <int parts, class Team>
   KOKKOS_INLINE_FUNCTION void take_entries(const Team& team,
@@ -446,8 +445,9 @@ struct FactorByFronts {
           to[std::int64_t{row} * task.stride + column] = own[i][j][c][r];
       });
     // A barrier of a wave's team is not known to wait for stores to memory.
-    if constexpr (wave_width < ExecutionSpace >> gpu_lane_width)
+    if constexpr (gpu_lane_width < wave_width<ExecutionSpace>) {
       Kokkos::memory_fence();
+    }
     team.team_barrier();
     if (team.team_rank() == 0)
       store_release(flags + task.flag(task.row_tile, task.column_tile), 1u);

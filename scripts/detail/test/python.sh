@@ -8,12 +8,12 @@
 #   --backend openmp|cuda   default: openmp
 #   --arch sm_XX            of cuda; default: of the GPU found
 #   --scalars LIST          as for scripts/build; default: all four
-#   --optional              install PyTorch for the tests, too: about 3 GB
+#   --optional              install PyTorch and JAX for the tests, too: about 3 GB
 #
 # A wheel for hosts is for processors of x86-64-v2. auditwheel gives it the tag of the
 # oldest systems that it works on, and puts the OpenMP runtime into it. One for CUDA has
 # CUDA's runtime and needs NVIDIA's driver, without which it is not tested. Tests with
-# PyTorch are skipped without --optional.
+# PyTorch and JAX are skipped without --optional.
 #
 # Packages come from PyPI, in the versions of python/requirements-*.txt; Kokkos from
 # scripts/get_dependencies. Progress goes to stderr, the wheel's path, in
@@ -71,7 +71,7 @@ fi
 # `pip install` would leave a package of the same version alone.
 rm -rf "$work/clean"
 cp "$root/python/requirements-test.txt" "$work/requirements-test.txt"
-[ -z "$optional" ] || echo torch >>"$work/requirements-test.txt"
+[ -z "$optional" ] || printf '%s\n' torch jax >>"$work/requirements-test.txt"
 environment "$python" "$work/clean" "$work/requirements-test.txt"
 quietly "$work/install.log" "$work/clean/bin/pip" install --disable-pip-version-check "$wheel"
 rm -rf "$work/tests"

@@ -184,9 +184,9 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
   TileOrder order;
   // By depth, then from large to small.
   constexpr int classes = gpu_log_lanes + 1;
-  std::vector<int> key(t.count());
+  std::vector<std::int64_t> key(t.count());
   for (int k = 0; k < t.count(); ++k) {
-    key[k] = t.tile[k].depth * classes + classes - 1;
+    key[k] = std::int64_t{t.tile[k].depth} * classes + classes - 1;
     for (int size = 1; size < t.tile[k].size; size *= 2) --key[k];
   }
   const auto tiles = sorted_by_key(t.count(), std::int64_t{t.depths} * classes,
@@ -195,7 +195,8 @@ inline TileOrder order_tiles(const Tiles& t, int warps, int most_steps,
   std::vector<int> first_of_depth;  // its first place
   int row = 0, light = 0;           // groups of the current ticket
   for (std::size_t i = 0; i < tiles.size();) {
-    const int depth = t.tile[tiles[i]].depth, sizes = key[tiles[i]];
+    const int depth = t.tile[tiles[i]].depth;
+    const std::int64_t sizes = key[tiles[i]];
     const auto place = static_cast<int>(order.groups.size());
     TileGroup g{};
     g.first_row = row;

@@ -40,7 +40,7 @@ std::string spmv_usage() {
   --algorithms LIST  comma separated; default all but crs:
                      strata, strata_columns (no diagonals), strata_blocks (ELL
                      blocks of a triangle, with --factor), crs (a thread a
-                     row), kokkos_kernels,
+                     row), kokkos_kernels (complex: one vector after the other),
                      cusparse_csr_alg1, cusparse_csr_alg2, cusparse_sell
                      (SpMV, one vector after the other), cusparse_spmm_alg1,
                      ..._alg2, ..._alg3 (SpMM, several vectors at once)

@@ -8,6 +8,8 @@
 #   --backend openmp|cuda   default: openmp
 #   --arch sm_XX            of cuda; default: of the GPU found
 #   --scalars LIST          as for scripts/build; default: all four
+#   --strata DIR            an installed Strata, of position-independent code; default:
+#                           compile the library, for which --scalars is
 #   --optional              install PyTorch and JAX for the tests, too: about 3 GB
 #
 # A wheel for hosts is for processors of x86-64-v2. auditwheel gives it the tag of the
@@ -20,7 +22,7 @@
 # build/python/wheel-BACKEND, to stdout.
 
 work=$root/build/python
-parse_options python=python3 backend=openmp arch= scalars= optional -- "$@"
+parse_options python=python3 backend=openmp arch= scalars= strata= optional -- "$@"
 no_words
 given backend arch
 one_of --backend "$backend" openmp cuda
@@ -38,6 +40,7 @@ baseline=""
 define=--config-settings=cmake.define
 options=() repair=() wheels=$work/wheel-$backend
 [ -z "$scalars" ] || options+=("$define.Strata_SCALARS=$scalars")
+[ -z "$strata" ] || options+=("$define.Strata_ROOT=$(realpath "$strata")")
 if [ "$backend" = cuda ]; then
   choose_compiler "$prefix" cuda
   options+=("${compiler_option[@]/#-D/$define.}" --config-settings=wheel.build-tag=1cuda

@@ -5,21 +5,10 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/Launch.hpp>
 #include <core/device/Scratch.hpp>
+#include <core/scalar/RealPart.hpp>
 
 namespace Strata {
 namespace Detail {
-
-/// Real words a scalar is made of: what one load or store moves at once.
-template <class Scalar>
-struct ScalarWords {
-  using Word = Scalar;
-  static constexpr int count = 1;
-};
-template <class R>
-struct ScalarWords<Kokkos::complex<R>> {
-  using Word = R;
-  static constexpr int count = 2;
-};
 
 /// A NaN whose bits no arithmetic unit produces and which stands for "not
 /// computed yet". A result that happens to carry these very bits (copied
@@ -70,10 +59,11 @@ struct NotReadyBits<float> {
 /// each waiting kernel has to show.
 template <class Scalar>
 struct NotReady {
-  using Word = typename ScalarWords<Scalar>::Word;
+  /// What one load or store moves at once.
+  using Word = RealOf<Scalar>;
   using Traits = NotReadyBits<Word>;
   using Bits = typename Traits::Bits;
-  static constexpr int words = ScalarWords<Scalar>::count;
+  static constexpr int words = sizeof(Scalar) / sizeof(Word);
 
   KOKKOS_INLINE_FUNCTION static void reset(Scalar* at) {
     Bits* w = reinterpret_cast<Bits*>(at);

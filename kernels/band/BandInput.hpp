@@ -53,7 +53,7 @@ struct BandFaults {
 template <class Scalar, class ExecutionSpace, bool by_rows>
 struct CheckBand {
   using Memory = typename ExecutionSpace::memory_space;
-  using Real = typename BandRealOf<Scalar>::type;
+  using Real = RealOf<Scalar>;
   using Member = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr bool on_device = is_gpu<ExecutionSpace>;
   static constexpr int lines = 32, shares = on_device ? 8 : 1;
@@ -296,7 +296,7 @@ struct PackTiles {
 template <class Scalar, class ExecutionSpace, int B, class Factors>
 struct NotePivots {
   using Memory = typename ExecutionSpace::memory_space;
-  using Real = typename BandRealOf<Scalar>::type;
+  using Real = RealOf<Scalar>;
   Kokkos::View<const Real*, Memory> scale;
   Kokkos::View<unsigned long long*, Memory> fault;
   Real small;

@@ -21,7 +21,7 @@ namespace Detail {
 template <class Scalar, class ExecutionSpace>
 class HostBandColumns {
  public:
-  using Real = typename BandRealOf<Scalar>::type;
+  using Real = RealOf<Scalar>;
 
   explicit HostBandColumns(const BandRef<Scalar>& A)
       : A_(A),

@@ -48,10 +48,11 @@ struct JoinInspections {
 /// itself is a NaN, and so is each sum with it. A host adds up several at once.
 template <class Scalar>
 bool are_finite(const Scalar* first, std::int64_t count) {
-  using Real = typename ScalarWords<Scalar>::Word;
+  using Real = RealOf<Scalar>;
   constexpr int at_once = 8;
   const Real* const part = reinterpret_cast<const Real*>(first);
-  const std::int64_t parts = count * ScalarWords<Scalar>::count;
+  const std::int64_t parts =
+      count * static_cast<std::int64_t>(sizeof(Scalar) / sizeof(Real));
   Real sum[at_once];
   for (int k = 0; k < at_once; ++k) sum[k] = 0;
   std::int64_t i = 0;
@@ -96,7 +97,7 @@ struct CopyIn {
                               ? 1
                               : 0);
     to(i, j) = value;
-    return is_finite_value(value);
+    return is_finite(value);
   }
   /// Columns begin to end - 1, by a host's thread; false where a value is not
   /// finite.
@@ -137,7 +138,7 @@ struct LargestColumnSum {
     double sum = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, rows),
-        [&](int i, double& part) { part += magnitude(a(i, column)); }, sum);
+        [&](int i, double& part) { part += one_norm(a(i, column)); }, sum);
     if (sum > largest) largest = sum;
   }
 };
@@ -165,7 +166,7 @@ struct Inspect {
 
   template <class Index>
   KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
-    return is_finite_value(a(i, j));
+    return is_finite(a(i, j));
   }
   /// As CopyIn::columns.
   bool columns(std::int64_t rows, std::int64_t begin, std::int64_t end) const {

@@ -134,7 +134,7 @@ class GaussJordanState {
   using Memory = typename ExecutionSpace::memory_space;
   using Elimination = Detail::Elimination<Scalar, ExecutionSpace>;
   using Ref = DenseRef<Scalar>;
-  using Real = typename ScalarWords<Scalar>::Word;
+  using Real = RealOf<Scalar>;
   using Buffer = Kokkos::View<Scalar*, Memory>;
 
   /// A is rows x columns; `further` columns stand beside it.

@@ -108,7 +108,7 @@ class LapackElimination {
         pivots_.overflow = static_cast<int>(j);
         return;
       }
-      if (j < rows && !(magnitude(a(j, j)) > tolerance) &&
+      if (j < rows && !(one_norm(a(j, j)) > tolerance) &&
           pivots_.lacking == EliminationStatus::none)
         pivots_.lacking = static_cast<int>(j);
     }

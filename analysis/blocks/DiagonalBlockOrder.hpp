@@ -43,8 +43,9 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_diagonal_blocks(
   const auto block_of = pool.template view<int>(n);
   for_each_index("Strata::DiagonalBlockOrder::block_of", exec, n,
                  BlockOfVertex{blocks.start, blocks.count, block_of.data()});
-  return order_by_known_levels(exec, graph, block_of, blocks.count, nullptr,
-                               blocks.longest_row, within, pool);
+  return order_by_known_levels(
+      exec, graph, {block_of, blocks.count, blocks.longest_row, true}, nullptr,
+      within, pool);
 }
 
 }  // namespace Detail

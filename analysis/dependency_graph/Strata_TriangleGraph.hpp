@@ -230,7 +230,7 @@ class TriangleGraphBuilder {
   void fetch_found() { copy_to_host(exec_, to_fetch_, found_); }
   void raise_fault(const IndexArray& entries) const {
     if (found_[0] != no_fault)
-      raise_row_fault<Memory>(found_[0], row_map_, entries, values_, columns_,
+      raise_row_fault<Memory>(found_[0], row_map_, entries, columns_, values_,
                               input_.uplo);
   }
 

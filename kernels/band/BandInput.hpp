@@ -109,8 +109,7 @@ struct CheckBand {
     const int system = static_cast<int>(team.league_rank() / blocks);
     const std::int64_t first = team.league_rank() % blocks * lines;
     if constexpr (on_device) {
-      Real* const sums =
-          reinterpret_cast<Real*>(aligned_scratch(team, scratch_bytes - 16));
+      Real* const sums = aligned_scratch<Real>(team, scratch_bytes);
       Real* const maxima = sums + lines * shares;
       // Neighbouring threads read neighbouring numbers: of a diagonal where
       // lines are rows, of a column else.

@@ -102,27 +102,13 @@ bool check_crs_pattern(
   raise_row_fault<Memory>(found[0], row_map, entries, columns);
 }
 
-/// @throws NotSquareError
-inline void require_square(std::int64_t rows, std::int64_t columns) {
-  if (rows != columns)
-    throw NotSquareError("A",
-                         "has " + std::to_string(rows) + " rows and " +
-                             std::to_string(columns) + " columns",
-                         "pass a square matrix");
-}
-
 /// What the sizes of its arrays say of a matrix: square, a value for every
 /// entry, and no entries without rows.
 /// @throws NotSquareError, SizeMismatchError
 template <class MemorySpace, class Scalar>
 void check_square_sizes(const CrsArrays<Scalar>& A) {
-  require_square(A.rows(), A.columns);
-  if (A.num_values != A.entries.extent(0))
-    throw SizeMismatchError(
-        "values",
-        "has " + std::to_string(A.num_values) + " elements for " +
-            std::to_string(A.entries.extent(0)) + " entries",
-        "give one value for every entry");
+  require_square("A", A.rows(), A.columns);
+  require_values(A.num_values, A.entries.extent(0));
   if (A.rows() == 0)
     require_empty_without_rows<MemorySpace>(A.row_map, A.entries);
 }

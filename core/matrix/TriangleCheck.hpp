@@ -112,6 +112,25 @@ typename View::non_const_value_type fetch_element(const View& view,
   return value;
 }
 
+/// @throws NotSquareError
+inline void require_square(const char* name, std::int64_t rows,
+                           std::int64_t columns,
+                           const char* advice = "pass a square matrix") {
+  if (rows != columns)
+    throw NotSquareError(name,
+                         "has " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) + " columns",
+                         advice);
+}
+/// @throws SizeMismatchError
+inline void require_values(std::size_t values, std::size_t entries) {
+  if (values != entries)
+    throw SizeMismatchError("values",
+                            "has " + std::to_string(values) + " elements for " +
+                                std::to_string(entries) + " entries",
+                            "give one value for every entry");
+}
+
 /// What a matrix without rows may be given as: a row map that is empty or {0},
 /// and no entries. @throws RowMapError, SizeMismatchError
 template <class MemorySpace>

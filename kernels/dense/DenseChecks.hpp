@@ -5,6 +5,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_GaussJordanOptions.hpp>
 #include <cmath>
+#include <core/matrix/TriangleCheck.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/Elimination.hpp>
@@ -49,12 +50,8 @@ inline std::int64_t pivot_column_count(const GaussJordanOptions& options,
 
 /// @throws NotSquareError
 inline void check_square(const StridedBlock& A) {
-  if (A.extent[0] != A.extent[1])
-    throw NotSquareError("A",
-                         "has " + std::to_string(A.extent[0]) + " rows and " +
-                             std::to_string(A.extent[1]) + " columns",
-                         "pass a square matrix, or use "
-                         "reduced_row_echelon_form");
+  require_square("A", A.extent[0], A.extent[1],
+                 "pass a square matrix, or use reduced_row_echelon_form");
 }
 
 /// @throws SizeMismatchError, AliasError

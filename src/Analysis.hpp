@@ -23,7 +23,7 @@
   keyword LevelOrder<Space::memory_space> Detail::make_level_order(           \
       const Space&, const DependencyGraph<Space::memory_space>&, WithinLevel, \
       Detail::WorkPool<Space>&,                                               \
-      const Detail::GraphLevels<Space::memory_space>&);                       \
+      Detail::GraphLevels<Space::memory_space>);                              \
   keyword LevelOrder<Space::memory_space> Detail::order_by_cache_blocks(      \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, WithinLevel,               \

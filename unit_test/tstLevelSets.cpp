@@ -51,13 +51,15 @@ void expect_order(const Graph& graph) {
   };
   for (const auto within :
        {WithinLevel::ascending, WithinLevel::longest_rows_first}) {
-    // A host takes a way of its own, and can go the device's as well.
+    // A host has levels of its own, and can find them a device's way as well.
     for (const bool as_device : {false, true}) {
       if (as_device && graph.num_vertices == 0) continue;
       Detail::WorkPool<Kokkos::DefaultExecutionSpace> pool(exec, 0);
-      const auto order = as_device ? Detail::level_order_on_device(
-                                         exec, device, within, pool, {})
-                                   : order_by_level(exec, device, within);
+      const auto order =
+          as_device ? Detail::make_level_order(
+                          exec, device, within, pool,
+                          Detail::find_levels_on_device(exec, device, pool))
+                    : order_by_level(exec, device, within);
       ASSERT_EQ(order.num_vertices(), graph.num_vertices);
       ASSERT_EQ(order.num_levels(), sets.num_levels);
       EXPECT_EQ(to_vector(order.level_of), sets.level_of);

@@ -4,6 +4,7 @@
 
 #include <analysis/blocks/FindBlocks.hpp>
 #include <analysis/level_sets/LevelOrder.hpp>
+#include <core/matrix/FindColumn.hpp>
 #include <core/matrix/PackValues.hpp>
 
 namespace Strata {
@@ -16,15 +17,9 @@ struct BlockOfVertex {
   int* block_of;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t v) const {
-    int block = 0;
-    for (int beyond = num_blocks; beyond - block > 1;) {
-      const int middle = block + (beyond - block) / 2;
-      if (start[middle] <= v)
-        block = middle;
-      else
-        beyond = middle;
-    }
-    block_of[v] = block;
+    block_of[v] = first_from(
+                      1, num_blocks, [&](int b) { return start[b]; }, v + 1) -
+                  1;
   }
 };
 
@@ -43,8 +38,9 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_diagonal_blocks(
   const auto block_of = pool.template view<int>(n);
   for_each_index("Strata::DiagonalBlockOrder::block_of", exec, n,
                  BlockOfVertex{blocks.start, blocks.count, block_of.data()});
-  return order_by_known_levels(exec, graph, block_of, blocks.count, nullptr,
-                               blocks.longest_row, within, pool);
+  return order_by_known_levels(
+      exec, graph, {block_of, blocks.count, blocks.longest_row, true}, nullptr,
+      within, pool);
 }
 
 }  // namespace Detail

@@ -146,17 +146,8 @@ class TriangleGraphBuilder {
   static constexpr int num_found = 3 + (LevelCounters::size + 1) / 2;
 
   void require_sizes() const {
-    if (rows_ != columns_)
-      throw NotSquareError("matrix",
-                           "has " + std::to_string(rows_) + " rows and " +
-                               std::to_string(columns_) + " columns",
-                           "pass a square matrix");
-    if (values_.extent(0) != entries_.extent(0))
-      throw SizeMismatchError("values",
-                              "has " + std::to_string(values_.extent(0)) +
-                                  " elements for " + std::to_string(stored_) +
-                                  " entries",
-                              "give one value for every entry");
+    require_square("matrix", rows_, columns_);
+    require_values(values_.extent(0), entries_.extent(0));
     if (rows_ > std::numeric_limits<int>::max() - 1)
       throw IndexOverflowError(
           "matrix",
@@ -230,7 +221,7 @@ class TriangleGraphBuilder {
   void fetch_found() { copy_to_host(exec_, to_fetch_, found_); }
   void raise_fault(const IndexArray& entries) const {
     if (found_[0] != no_fault)
-      raise_row_fault<Memory>(found_[0], row_map_, entries, values_, columns_,
+      raise_row_fault<Memory>(found_[0], row_map_, entries, columns_, values_,
                               input_.uplo);
   }
 

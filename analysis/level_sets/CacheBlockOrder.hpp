@@ -99,9 +99,10 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_cache_blocks(
   copy_to_host(exec, Kokkos::View<std::int64_t*, Memory>(stages.count, 1),
                &levels);
   return order_by_known_levels(
-      exec, graph, Kokkos::View<int*, Memory>(stages.new_level, n),
-      static_cast<int>(levels), nullptr,
-      static_cast<int>(order.sizes.longest_row_of_all()), within, pool);
+      exec, graph,
+      {Kokkos::View<int*, Memory>(stages.new_level, n),
+       static_cast<int>(levels), order.sizes.longest_row_of_all(), true},
+      nullptr, within, pool);
 }
 
 }  // namespace Detail

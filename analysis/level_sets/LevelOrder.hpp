@@ -240,22 +240,37 @@ GraphLevels<typename ExecutionSpace::memory_space> find_levels_on_device(
   return levels;
 }
 
-/// A device: see FindLevels; then a sort by key. Not for graphs without
-/// vertices.
+/// The same on a host: one thread, a pass over the edges.
+template <class ExecutionSpace>
+GraphLevels<Kokkos::HostSpace> find_levels_on_host(
+    const ExecutionSpace& exec, const DependencyGraph<Kokkos::HostSpace>& graph,
+    WorkPool<ExecutionSpace>& pool) {
+  exec.fence();
+  const std::int64_t n = graph.num_vertices;
+  const auto sets = find_level_sets(graph);
+  GraphLevels<Kokkos::HostSpace> levels;
+  levels.level_of = pool.template view<int>(n);
+  std::copy(sets.level_of.begin(), sets.level_of.end(), levels.level_of.data());
+  levels.num_levels = sets.num_levels;
+  for (std::int64_t v = 0; v < n; ++v)
+    levels.longest_row =
+        std::max(levels.longest_row, graph.row_map(v + 1) - graph.row_map(v));
+  levels.known = true;
+  return levels;
+}
+
+/// The order of a graph that has vertices by levels that are known: a sort by
+/// key. Shares `level_of`. The host waits.
 /// @param pool  for the order's arrays as well
-/// @param known the levels, where they are known
 /// @param rank  of rows, by vertex, see CountedLengths; null: their entries
 template <class ExecutionSpace>
-LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
+LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    WithinLevel within, WorkPool<ExecutionSpace>& pool,
-    const GraphLevels<typename ExecutionSpace::memory_space>& known,
-    const int* rank = nullptr) {
+    const GraphLevels<typename ExecutionSpace::memory_space>& levels,
+    const int* rank, WithinLevel within, WorkPool<ExecutionSpace>& pool) {
   using Memory = typename ExecutionSpace::memory_space;
   const std::int64_t n = graph.num_vertices;
-  const GraphLevels<Memory> levels =
-      known.known ? known : find_levels_on_device(exec, graph, pool);
   LevelOrder<Memory> order;
   order.level_of = levels.level_of;
   order.vertex = pool.template view<int>(n);
@@ -294,47 +309,6 @@ LevelOrder<typename ExecutionSpace::memory_space> level_order_on_device(
   return order;
 }
 
-/// A host: one thread, a pass over the edges.
-template <class Memory>
-LevelOrder<Memory> level_order_on_host(const DependencyGraph<Memory>& graph,
-                                       WithinLevel within, LevelSets sets,
-                                       const int* rank = nullptr) {
-  const int n = graph.num_vertices;
-  const CountedLengths<Memory> said{graph.row_map, rank};
-  LevelOrder<Memory> order;
-  const int levels = order.sizes.num_levels = sets.num_levels;
-  order.sizes.level_map.assign(sets.level_map.begin(), sets.level_map.end());
-  order.sizes.longest_row.assign(levels, 0);
-  if (within == WithinLevel::longest_rows_first)
-    for (int l = 0; l < levels; ++l)
-      std::stable_sort(sets.vertices.begin() + sets.level_map[l],
-                       sets.vertices.begin() + sets.level_map[l + 1],
-                       [&](int a, int b) { return said(a) > said(b); });
-  using Ints = Kokkos::View<int*, Memory>;
-  const auto make = [n](const char* label) {
-    return make_unfilled<Ints>(label, n);
-  };
-  order.level_of = make("Strata::LevelOrder::level_of");
-  order.vertex = make("Strata::LevelOrder::vertex");
-  order.permuted_row = make("Strata::LevelOrder::permuted_row");
-  order.length = make("Strata::LevelOrder::length");
-  make_unfilled(order.level_map, "Strata::LevelOrder::level_map",
-                std::size_t(levels) + 1);
-  for (int l = 0; l <= levels; ++l)
-    order.level_map(l) = order.sizes.level_map[l];
-  for (int p = 0; p < n; ++p) {
-    const int v = sets.vertices[p], level = sets.level_of[v];
-    const std::int64_t edges = said.length(said(v));
-    order.level_of(v) = level;
-    order.vertex(p) = v;
-    order.permuted_row(v) = p;
-    order.length(p) = static_cast<int>(edges);
-    order.sizes.longest_row[level] =
-        std::max(order.sizes.longest_row[level], edges);
-  }
-  return order;
-}
-
 /// See order_by_level. The order's arrays must not outlive the pool; levels
 /// that are known are not looked for.
 template <class ExecutionSpace>
@@ -342,41 +316,15 @@ LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
     const ExecutionSpace& exec,
     const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
     WithinLevel within, WorkPool<ExecutionSpace>& pool,
-    const GraphLevels<typename ExecutionSpace::memory_space>& known = {}) {
-  if constexpr (is_gpu<ExecutionSpace>) {
-    if (graph.num_vertices == 0)
-      return LevelOrder<typename ExecutionSpace::memory_space>{};
-    return level_order_on_device(exec, graph, within, pool, known);
-  } else {
-    exec.fence();
-    return level_order_on_host(graph, within, find_level_sets(graph));
+    GraphLevels<typename ExecutionSpace::memory_space> levels = {}) {
+  if (graph.num_vertices == 0) return {};
+  if (!levels.known) {
+    if constexpr (is_gpu<ExecutionSpace>)
+      levels = find_levels_on_device(exec, graph, pool);
+    else
+      levels = find_levels_on_host(exec, graph, pool);
   }
-}
-
-/// The order of the vertices by levels that are known, and by the ranks of
-/// their rows, `highest` at most. Shares `level_of`. The host waits.
-template <class ExecutionSpace>
-LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
-    const ExecutionSpace& exec,
-    const DependencyGraph<typename ExecutionSpace::memory_space>& graph,
-    const Kokkos::View<int*, typename ExecutionSpace::memory_space>& level_of,
-    int levels, const int* rank, int highest, WithinLevel within,
-    WorkPool<ExecutionSpace>& pool) {
-  if constexpr (is_gpu<ExecutionSpace>) {
-    GraphLevels<typename ExecutionSpace::memory_space> known;
-    known.level_of = level_of;
-    known.num_levels = levels;
-    known.longest_row = highest;
-    known.known = true;
-    return level_order_on_device(exec, graph, within, pool, known, rank);
-  } else {
-    exec.fence();
-    return level_order_on_host(
-        graph, within,
-        sort_by_level({level_of.data(), level_of.data() + graph.num_vertices},
-                      levels),
-        rank);
-  }
+  return order_by_known_levels(exec, graph, levels, nullptr, within, pool);
 }
 
 }  // namespace Detail
@@ -388,7 +336,7 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_known_levels(
 /// dozen vertices on the longest path, a sort of n keys of as many bits as
 /// levels and rows' lengths take; 16 bytes a vertex are kept and up to 40 more
 /// needed meanwhile. The host waits twice at most.
-/// On a host: a pass over the edges by one thread.
+/// On a host: a pass over the edges by one thread, and the sort.
 /// @throws OptionError for a `within` that there is not
 template <class ExecutionSpace>
 LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
@@ -399,22 +347,20 @@ LevelOrder<typename ExecutionSpace::memory_space> order_by_level(
   Detail::WorkPool<ExecutionSpace> pool(exec,
                                         std::size_t(graph.num_vertices) * 64);
   auto order = Detail::make_level_order(exec, graph, within, pool);
-  if constexpr (Detail::is_gpu<ExecutionSpace>) {
-    // Out of the pool.
-    const auto own = [&exec](auto& view) {
-      using View = std::decay_t<decltype(view)>;
-      const auto copy = Detail::make_unfilled<View>(exec, "Strata::LevelOrder",
-                                                    view.extent(0));
-      Kokkos::deep_copy(exec, copy, view);
-      view = copy;
-    };
-    own(order.level_of);
-    own(order.vertex);
-    own(order.permuted_row);
-    own(order.length);
-    own(order.level_map);
-    exec.fence();
-  }
+  // Out of the pool.
+  const auto own = [&exec](auto& view) {
+    using View = std::decay_t<decltype(view)>;
+    const auto copy =
+        Detail::make_unfilled<View>(exec, "Strata::LevelOrder", view.extent(0));
+    Kokkos::deep_copy(exec, copy, view);
+    view = copy;
+  };
+  own(order.level_of);
+  own(order.vertex);
+  own(order.permuted_row);
+  own(order.length);
+  own(order.level_map);
+  exec.fence();
   return order;
 }
 

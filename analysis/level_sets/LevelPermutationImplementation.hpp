@@ -73,54 +73,46 @@ Permutation<MemorySpace> new_permutation(std::int64_t n) {
 }
 /// See level_permutation.
 template <class ExecutionSpace>
-Permutation<typename ExecutionSpace::memory_space> find_level_permutation(
-    const ExecutionSpace& exec, const IndexArray& row_map,
-    const IndexArray& entries, const StoredValues& values, std::int64_t columns,
-    LevelPattern pattern) {
-  using Memory = typename ExecutionSpace::memory_space;
-  require_enumerator("pattern", pattern);
-  const auto graph_of = [&](Uplo uplo, Op op) {
-    TriangleInput input;
-    input.uplo = uplo;
-    input.diag = Diag::unit;
-    input.op = op;
-    input.take_triangle = true;
-    return triangle_graph(exec, row_map, entries, values, columns, input);
-  };
-  DependencyGraph<Memory> graph = graph_of(
-      pattern == LevelPattern::upper ? Uplo::upper : Uplo::lower, Op::none);
-  const std::int64_t n = graph.num_vertices;
-  if (pattern == LevelPattern::symmetric && n > 0) {
-    const auto other = graph_of(Uplo::upper, Op::transpose);
-    DependencyGraph<Memory> both;
-    both.num_vertices = graph.num_vertices;
-    make_unfilled(both.row_map, "Strata::LevelPermutation::row_map", n + 1);
-    make_unfilled(both.entries, "Strata::LevelPermutation::entries",
-                  graph.num_edges() + other.num_edges());
-    for_each_index("Strata::LevelPermutation::unite", exec, n,
-                   UniteGraphs<Memory>{graph, other, both});
-    exec.fence();
-    graph = both;
-  }
-  const auto order = order_by_level(exec, graph, WithinLevel::ascending);
-  auto permutation = new_permutation<Memory>(n);
-  permutation.num_levels = order.num_levels();
-  if (n == 0) return permutation;
-  for_each_index("Strata::LevelPermutation::rows", exec, n,
-                 RowsOfOrder<Memory>{order.vertex, graph.reversed,
-                                     permutation.old_row, permutation.new_row});
-  exec.fence();
-  return permutation;
-}
-
-template <class ExecutionSpace>
 Permutation<typename ExecutionSpace::memory_space> make_level_permutation(
     const ExecutionSpace& exec, const IndexArray& row_map,
     const IndexArray& entries, const StoredValues& values, std::int64_t columns,
     LevelPattern pattern) {
+  using Memory = typename ExecutionSpace::memory_space;
   return with_memory_errors("an order of rows by level sets", [&] {
-    return find_level_permutation(exec, row_map, entries, values, columns,
-                                  pattern);
+    require_enumerator("pattern", pattern);
+    const auto graph_of = [&](Uplo uplo, Op op) {
+      TriangleInput input;
+      input.uplo = uplo;
+      input.diag = Diag::unit;
+      input.op = op;
+      input.take_triangle = true;
+      return triangle_graph(exec, row_map, entries, values, columns, input);
+    };
+    DependencyGraph<Memory> graph = graph_of(
+        pattern == LevelPattern::upper ? Uplo::upper : Uplo::lower, Op::none);
+    const std::int64_t n = graph.num_vertices;
+    if (pattern == LevelPattern::symmetric && n > 0) {
+      const auto other = graph_of(Uplo::upper, Op::transpose);
+      DependencyGraph<Memory> both;
+      both.num_vertices = graph.num_vertices;
+      make_unfilled(both.row_map, "Strata::LevelPermutation::row_map", n + 1);
+      make_unfilled(both.entries, "Strata::LevelPermutation::entries",
+                    graph.num_edges() + other.num_edges());
+      for_each_index("Strata::LevelPermutation::unite", exec, n,
+                     UniteGraphs<Memory>{graph, other, both});
+      exec.fence();
+      graph = both;
+    }
+    const auto order = order_by_level(exec, graph, WithinLevel::ascending);
+    auto permutation = new_permutation<Memory>(n);
+    permutation.num_levels = order.num_levels();
+    if (n == 0) return permutation;
+    for_each_index(
+        "Strata::LevelPermutation::rows", exec, n,
+        RowsOfOrder<Memory>{order.vertex, graph.reversed, permutation.old_row,
+                            permutation.new_row});
+    exec.fence();
+    return permutation;
   });
 }
 
@@ -163,32 +155,24 @@ void check_permutation_of(
 
 /// See permute_symmetric.
 template <class Scalar, class ExecutionSpace>
-void permute_rows_and_columns(
-    const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
-    const Permutation<typename ExecutionSpace::memory_space>& permutation,
-    NewMatrix<Scalar>& made) {
-  using Memory = typename ExecutionSpace::memory_space;
-  const std::int64_t rows = A.rows();
-  check_square_matrix(exec, A);
-  check_permutation_of(exec, permutation, rows);
-  const auto source = permute_pattern(exec, A, permutation.old_row.data(),
-                                      permutation.new_row.data(), made);
-  Scalar* const values =
-      made.make_values("Strata::Permuted::values", source.size());
-  gather_values(exec, source, A.values,
-                Kokkos::View<Scalar*, Memory>(
-                    values, static_cast<std::size_t>(source.size())),
-                false);
-  exec.fence();
-}
-
-template <class Scalar, class ExecutionSpace>
 void make_permuted_matrix(
     const ExecutionSpace& exec, const CrsArrays<Scalar>& A,
     const Permutation<typename ExecutionSpace::memory_space>& permutation,
     NewMatrix<Scalar>& made) {
   with_memory_errors("a permuted matrix", [&] {
-    permute_rows_and_columns(exec, A, permutation, made);
+    using Memory = typename ExecutionSpace::memory_space;
+    const std::int64_t rows = A.rows();
+    check_square_matrix(exec, A);
+    check_permutation_of(exec, permutation, rows);
+    const auto source = permute_pattern(exec, A, permutation.old_row.data(),
+                                        permutation.new_row.data(), made);
+    Scalar* const values =
+        made.make_values("Strata::Permuted::values", source.size());
+    gather_values(exec, source, A.values,
+                  Kokkos::View<Scalar*, Memory>(
+                      values, static_cast<std::size_t>(source.size())),
+                  false);
+    exec.fence();
   });
 }
 

@@ -308,15 +308,13 @@ struct EliminateRows {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(scratch_bytes()));
-    address = (address + 15) / 16 * 16;
     const int rank = team.team_rank(), row = rank / lanes;
     const std::int64_t number =
         static_cast<std::int64_t>(team.league_rank()) * teams_rows + row;
-    const Eliminate eliminate(ScratchBytes(reinterpret_cast<void*>(address)),
-                              interleaved ? 0 : row * Eliminate::bytes(lists),
-                              interleaved ? row : 0, rank % width, lists);
+    const Eliminate eliminate(
+        ScratchBytes(aligned_scratch<void>(team, scratch_bytes())),
+        interleaved ? 0 : row * Eliminate::bytes(lists), interleaved ? row : 0,
+        rank % width, lists);
     task(number < count ? number : -1, rank % lanes, eliminate);
   }
 };

@@ -245,10 +245,12 @@ class LevelMerger {
     made.coefficient =
         pool_.template view<int>(found_[MergeSums::coefficients]);
     made.order = order_by_known_levels(
-        exec_, merged, Kokkos::View<int*, Memory>(stages_.new_level, n),
-        static_cast<int>(found_[MergeSums::levels]), stages_.rank,
-        stages_.ranks.at_most(static_cast<int>(found_[MergeSums::longest])),
-        within, pool_);
+        exec_, merged,
+        {Kokkos::View<int*, Memory>(stages_.new_level, n),
+         static_cast<int>(found_[MergeSums::levels]),
+         stages_.ranks.at_most(static_cast<int>(found_[MergeSums::longest])),
+         true},
+        stages_.rank, within, pool_);
   }
   /// The merged rows and their recipes.
   void fill(std::int64_t num_values, MergedLevels<Memory>& made) {

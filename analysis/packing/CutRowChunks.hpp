@@ -6,6 +6,7 @@
 #include <analysis/packing/RowChunk.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Warp.hpp>
+#include <core/matrix/FindColumn.hpp>
 
 namespace Strata {
 
@@ -152,17 +153,10 @@ struct ChunkStages {
 
   /// The level set of chunk c. Each level set has a chunk.
   KOKKOS_INLINE_FUNCTION std::int64_t level_of(std::int64_t c) const {
-    std::int64_t level = 0;
-    std::int64_t beyond =
-        static_cast<std::int64_t>(level_chunk_map.extent(0)) - 1;
-    while (beyond - level > 1) {
-      const std::int64_t middle = level + (beyond - level) / 2;
-      if (level_chunk_map(middle) <= c)
-        level = middle;
-      else
-        beyond = middle;
-    }
-    return level;
+    return first_from(std::int64_t{1},
+                      static_cast<std::int64_t>(level_chunk_map.extent(0)) - 1,
+                      level_chunk_map, c + 1) -
+           1;
   }
   KOKKOS_INLINE_FUNCTION int throttle_of(std::int64_t c, std::int64_t level,
                                          int steps) const {

@@ -9,39 +9,33 @@
 namespace Strata {
 namespace Detail {
 
+/// True in the threads of one block alone, the last to get here. All threads of
+/// all blocks of the launch have to call it once, after they have left their
+/// parts. No block waits for another one.
+template <class Team>
+KOKKOS_INLINE_FUNCTION bool is_last_block(const Team& team, unsigned* done) {
+  int last = 0;
+  if (team.team_rank() == 0) {
+    // The parts, those of the block's other threads included, before the count.
+    Kokkos::memory_fence();
+    last = Kokkos::atomic_fetch_add(done, 1u) + 1 ==
+           static_cast<unsigned>(team.league_size());
+  }
+  if (!team_broadcast(team, last)) return false;
+  Kokkos::memory_fence();
+  if (team.team_rank() == 0) *done = 0;
+  return true;
+}
+
 /// Where the blocks of a launch leave their parts of up to three sums, with
-/// room for `extra` parts that are no block's; `done` counts the blocks that
+/// room for extra parts that are no block's; `done` counts the blocks that
 /// have, and is 0 between launches. Launches that use it must not overlap.
-template <class MemorySpace>
-struct GridSum {
-  static constexpr int max_sums = 3;
-  Kokkos::View<double*, MemorySpace> part;
-  Kokkos::View<unsigned*, MemorySpace> done;
-  int max_blocks = 0;
-  std::int64_t extra = 0;
-
-  GridSum() = default;
-  GridSum(int blocks, std::int64_t extra_parts)
-      : part(make_zeroed<decltype(part)>("Strata::GridSum::part",
-                                         max_sums * blocks + extra_parts)),
-        done(make_zeroed<decltype(done)>("Strata::GridSum::done", 1)),
-        max_blocks(blocks),
-        extra(extra_parts) {}
-};
-
-/// The same as bare pointers, for kernels.
+/// Bare pointers, for kernels: see GridSum.
 struct GridSumRef {
   static constexpr int max_sums = 3;
   double* part = nullptr;
   unsigned* done = nullptr;
   int max_blocks = 0;
-
-  GridSumRef() = default;
-  template <class MemorySpace>
-  explicit GridSumRef(const GridSum<MemorySpace>& sum)
-      : part(sum.part.data()),
-        done(sum.done.data()),
-        max_blocks(sum.max_blocks) {}
 
   KOKKOS_INLINE_FUNCTION double* extra_part(std::int64_t i) const {
     return part + max_sums * max_blocks + i;
@@ -84,22 +78,9 @@ struct GridSumRef {
                                          double (&value)[sums],
                                          std::int64_t used_extra) const {
     static_assert(sums <= max_sums, "one to three sums");
-    const int blocks = team.league_size();
-    for (int s = 0; s < sums; ++s) value[s] = team_sum(team, value[s]);
-    int last = 0;
-    if (team.team_rank() == 0) {
-      for (int s = 0; s < sums; ++s)
-        store_relaxed(part + s * max_blocks + team.league_rank(), value[s]);
-      // The parts, those of the block's other threads included, before the
-      // count.
-      Kokkos::memory_fence();
-      last = Kokkos::atomic_fetch_add(done, 1u) + 1 ==
-             static_cast<unsigned>(blocks);
-    }
-    if (!team_broadcast(team, last)) return false;
-    Kokkos::memory_fence();
-    add_up(team, blocks, value, used_extra);
-    if (team.team_rank() == 0) *done = 0;
+    leave(team, value);
+    if (!is_last_block(team, done)) return false;
+    add_up(team, team.league_size(), value, used_extra);
     return true;
   }
 
@@ -124,36 +105,33 @@ struct GridSumRef {
   }
 };
 
-/// Where the blocks of a launch leave their parts of any number of sums, which
-/// the last of them to end adds up. Launches that use it must not overlap.
+/// One with its memory, for `blocks` blocks at most.
 template <class MemorySpace>
-struct ManySums {
-  Kokkos::View<double*, MemorySpace> part;
-  Kokkos::View<unsigned*, MemorySpace> done;
-  int max_blocks = 0;
+struct GridSum : GridSumRef {
+  std::int64_t extra = 0;
+  Kokkos::View<double*, MemorySpace> parts;
+  Kokkos::View<unsigned*, MemorySpace> count;
 
-  ManySums() = default;
-  ManySums(int blocks, int sums)
-      : part(make_unfilled<decltype(part)>("Strata::ManySums::part",
-                                           std::int64_t{blocks} * sums)),
-        done(make_zeroed<decltype(done)>("Strata::ManySums::done", 1)),
-        max_blocks(blocks) {}
+  GridSum() = default;
+  GridSum(int blocks, std::int64_t extra_parts)
+      : extra(extra_parts),
+        parts(make_zeroed<decltype(parts)>("Strata::GridSum::part",
+                                           max_sums * blocks + extra_parts)),
+        count(make_zeroed<decltype(count)>("Strata::GridSum::done", 1)) {
+    part = parts.data();
+    done = count.data();
+    max_blocks = blocks;
+  }
 };
 
-/// The same as bare pointers, for kernels.
+/// The same for any number of sums, which the last of the blocks to end adds
+/// up.
 struct ManySumsRef {
   /// Sums that are added up together.
   static constexpr int group = 8;
   double* part = nullptr;
   unsigned* done = nullptr;
   int max_blocks = 0;
-
-  ManySumsRef() = default;
-  template <class MemorySpace>
-  explicit ManySumsRef(const ManySums<MemorySpace>& sums)
-      : part(sums.part.data()),
-        done(sums.done.data()),
-        max_blocks(sums.max_blocks) {}
 
   /// Has a block leave its parts of the sums from `first` on.
   template <int sums, class Team>
@@ -163,23 +141,6 @@ struct ManySumsRef {
     if (team.team_rank() != 0) return;
     for (int s = 0; s < sums; ++s)
       store_relaxed(place(first + s) + team.league_rank(), value[s]);
-  }
-  /// True in the threads of one block alone, the last to get here. All threads
-  /// of all blocks of the launch have to call it once, after they have left
-  /// their parts. No block waits for another one.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION bool last(const Team& team) const {
-    int last = 0;
-    if (team.team_rank() == 0) {
-      // The parts before the count.
-      Kokkos::memory_fence();
-      last = Kokkos::atomic_fetch_add(done, 1u) + 1 ==
-             static_cast<unsigned>(team.league_size());
-    }
-    if (!team_broadcast(team, last)) return false;
-    Kokkos::memory_fence();
-    if (team.team_rank() == 0) *done = 0;
-    return true;
   }
   /// For the threads of the last block: the first `count` sums go to `to`, to
   /// be read by the thread of rank 0, or by others after a barrier. Parts are
@@ -206,6 +167,23 @@ struct ManySumsRef {
  private:
   KOKKOS_INLINE_FUNCTION double* place(int sum) const {
     return part + static_cast<std::int64_t>(sum) * max_blocks;
+  }
+};
+
+/// One with its memory, for `blocks` blocks at most.
+template <class MemorySpace>
+struct ManySums : ManySumsRef {
+  Kokkos::View<double*, MemorySpace> parts;
+  Kokkos::View<unsigned*, MemorySpace> count;
+
+  ManySums() = default;
+  ManySums(int blocks, int sums)
+      : parts(make_unfilled<decltype(parts)>("Strata::ManySums::part",
+                                             std::int64_t{blocks} * sums)),
+        count(make_zeroed<decltype(count)>("Strata::ManySums::done", 1)) {
+    part = parts.data();
+    done = count.data();
+    max_blocks = blocks;
   }
 };
 

@@ -127,41 +127,29 @@ struct ResidentSumRef {
       const double first[2] = {value[0], value[1]};
       add_parts(now, team.league_size(), lane, first, value);
       if (lane == 0) {
-        store_relaxed_packet(now + max_teams + gap, packed(value));
-        store_relaxed_packet(before + max_teams + gap, not_ready());
+        store_relaxed_packet(now + max_teams + gap, Values::final(value));
+        store_relaxed_packet(before + max_teams + gap, Values::not_ready());
       }
     } else {
       if (lane == 0) {
-        store_relaxed_packet(now + own, packed(value));
-        store_relaxed_packet(before + own, not_ready());
+        store_relaxed_packet(now + own, Values::final(value));
+        store_relaxed_packet(before + own, Values::not_ready());
       }
       Packet found;
       for (int wait = 0;; ++wait) {
         found = load_relaxed_packet(now + max_teams + gap);
-        if (is_ready(found)) break;
+        if (!Values::is_not_ready(found)) break;
         pause_while_waiting(wait);
       }
-      memcpy(value, &found, sizeof(found));
+      Values::unpack(found, value);
     }
   }
 
  private:
   static constexpr int sets = 4, gap = 8;
 
-  KOKKOS_INLINE_FUNCTION static Packet packed(const double (&value)[2]) {
-    const double last[2] = {NotReady<double>::final(value[0]),
-                            NotReady<double>::final(value[1])};
-    Packet packet;
-    memcpy(&packet, last, sizeof(packet));
-    return packet;
-  }
-  KOKKOS_INLINE_FUNCTION static Packet not_ready() {
-    return {{NotReadyBits<double>::not_ready, NotReadyBits<double>::not_ready}};
-  }
-  KOKKOS_INLINE_FUNCTION static bool is_ready(const Packet& packet) {
-    return packet.word[0] != NotReadyBits<double>::not_ready &&
-           packet.word[1] != NotReadyBits<double>::not_ready;
-  }
+  using Values = NotReadyPacket<double>;
+
   /// Of the first team: its own part and those of the others.
   KOKKOS_INLINE_FUNCTION static void add_parts(const Packet* parts, int count,
                                                int lane,
@@ -184,14 +172,15 @@ struct ResidentSumRef {
             found[u] = load_relaxed_packet(parts + team);
         }
         STRATA_IMPL_UNROLL
-        for (int u = 0; u < batch; ++u) all = all && is_ready(found[u]);
+        for (int u = 0; u < batch; ++u)
+          all = all && !Values::is_not_ready(found[u]);
         if (!lane_any(!all)) break;
         pause_while_waiting(wait);
       }
       STRATA_IMPL_UNROLL
       for (int u = 0; u < batch; ++u) {
         double both[2];
-        memcpy(both, &found[u], sizeof(both));
+        Values::unpack(found[u], both);
         sum[0] += both[0];
         sum[1] += both[1];
       }

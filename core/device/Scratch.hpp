@@ -14,6 +14,16 @@
 namespace Strata {
 namespace Detail {
 
+/// A team's scratch from an address on that 16 divides: Kokkos aligns it to 8.
+/// @param bytes  16 of which are for that
+template <class To, class Team>
+KOKKOS_INLINE_FUNCTION To* aligned_scratch(const Team& team,
+                                           std::size_t bytes) {
+  const auto at = reinterpret_cast<std::uintptr_t>(
+      team.team_scratch(0).get_shmem(static_cast<int>(bytes)));
+  return reinterpret_cast<To*>((at + 15) / 16 * 16);
+}
+
 /// Team scratch addressed by byte offsets. Loads and stores reach memory each
 /// time, in program order, and move 4, 8 or 16 bytes with one instruction.
 ///

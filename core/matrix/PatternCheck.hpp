@@ -18,14 +18,6 @@ KOKKOS_INLINE_FUNCTION bool is_crs_row(std::int64_t row, std::int64_t begin,
          end <= stored && end - begin <= 0x7ffffffe;
 }
 
-/// A fault of a pattern: the smallest is that of the first row.
-KOKKOS_INLINE_FUNCTION std::int64_t fault_of_row_map(std::int64_t row) {
-  return 2 * row;
-}
-KOKKOS_INLINE_FUNCTION std::int64_t fault_of_column(std::int64_t row) {
-  return 2 * row + 1;
-}
-
 /// One pass over a CRS pattern of any shape: the first row that is no row, by
 /// an atomic minimum of its fault, whether all rows have ascending columns
 /// without repetition, and every row's length where somewhere to put it is
@@ -47,7 +39,7 @@ struct PatternCheck {
     const std::int64_t begin = row_map(row), end = row_map(row + 1);
     if (!is_crs_row(row, begin, end, stored)) {
       if (lane == 0)
-        Kokkos::atomic_fetch_min(&status(0), fault_of_row_map(row));
+        Kokkos::atomic_fetch_min(&status(0), row_fault(row, row_map_fault));
       return;
     }
     if (lane == 0 && measured.extent(0) > 0)
@@ -58,7 +50,8 @@ struct PatternCheck {
       if (column < 0 || column >= columns) in_range = false;
       if (k > begin && entries(k - 1) >= column) ascending = false;
     }
-    if (!in_range) Kokkos::atomic_fetch_min(&status(0), fault_of_column(row));
+    if (!in_range)
+      Kokkos::atomic_fetch_min(&status(0), row_fault(row, column_fault));
     if (!ascending && status(1) == 0)
       Kokkos::atomic_fetch_max(&status(1), std::int64_t{1});
   }
@@ -74,41 +67,6 @@ std::uint64_t pattern_fingerprint(const ExecutionSpace& exec,
                                 static_cast<const double*>(nullptr), row_map,
                                 entries)
       .fingerprint();
-}
-
-/// Raises a fault of a pattern.
-/// @throws RowMapError, ColumnRangeError
-template <class MemorySpace>
-[[noreturn]] void raise_pattern_fault(std::int64_t fault,
-                                      const IndexArray& row_map,
-                                      const IndexArray& entries,
-                                      std::int64_t columns) {
-  const auto stored = static_cast<std::int64_t>(entries.extent(0));
-  const std::int64_t row = fault / 2;
-  const std::int64_t begin = row_map.template fetch<MemorySpace>(row);
-  const std::int64_t end = row_map.template fetch<MemorySpace>(row + 1);
-  if (fault % 2 == 0)
-    throw RowMapError(
-        "row_map",
-        "row " + std::to_string(row) + " spans [" + std::to_string(begin) +
-            ", " + std::to_string(end) + ") of " + std::to_string(stored) +
-            " entries",
-        "make it start at 0, never decrease, and end within the entries", row,
-        std::to_string(end < begin || end > stored ? end : begin));
-  const auto in_row = entries.template fetch<MemorySpace>(begin, end);
-  for (std::int64_t k = 0; k < end - begin; ++k) {
-    const std::int64_t column = in_row[k];
-    if (column < 0 || column >= columns)
-      throw ColumnRangeError("entries",
-                             "column " + std::to_string(column) + " in row " +
-                                 std::to_string(row) + " is outside [0, " +
-                                 std::to_string(columns) + ")",
-                             "use zero-based columns of the matrix", row,
-                             std::to_string(column));
-  }
-  throw MatrixError(
-      "matrix", "changed while it was checked in row " + std::to_string(row),
-      "do not write to the matrix during a call", row);
 }
 
 /// Checks a pattern, before anything is read through it, and measures its rows.
@@ -141,16 +99,7 @@ bool check_crs_pattern(
   exec.fence();
   if (found[0] == no_fault) return found[1] == 0;
 
-  raise_pattern_fault<Memory>(found[0], row_map, entries, columns);
-}
-
-/// @throws NotSquareError
-inline void require_square(std::int64_t rows, std::int64_t columns) {
-  if (rows != columns)
-    throw NotSquareError("A",
-                         "has " + std::to_string(rows) + " rows and " +
-                             std::to_string(columns) + " columns",
-                         "pass a square matrix");
+  raise_row_fault<Memory>(found[0], row_map, entries, columns);
 }
 
 /// What the sizes of its arrays say of a matrix: square, a value for every
@@ -158,13 +107,8 @@ inline void require_square(std::int64_t rows, std::int64_t columns) {
 /// @throws NotSquareError, SizeMismatchError
 template <class MemorySpace, class Scalar>
 void check_square_sizes(const CrsArrays<Scalar>& A) {
-  require_square(A.rows(), A.columns);
-  if (A.num_values != A.entries.extent(0))
-    throw SizeMismatchError(
-        "values",
-        "has " + std::to_string(A.num_values) + " elements for " +
-            std::to_string(A.entries.extent(0)) + " entries",
-        "give one value for every entry");
+  require_square("A", A.rows(), A.columns);
+  require_values(A.num_values, A.entries.extent(0));
   if (A.rows() == 0)
     require_empty_without_rows<MemorySpace>(A.row_map, A.entries);
 }

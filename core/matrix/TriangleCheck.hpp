@@ -22,6 +22,11 @@ enum RowFault : int {
   num_row_faults
 };
 
+/// The smallest is the first row's.
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t row_fault(std::int64_t row,
+                                                        RowFault kind) {
+  return row * num_row_faults + kind;
+}
 constexpr std::int64_t no_fault = std::numeric_limits<std::int64_t>::max();
 
 /// One pass over a CRS matrix: every row is checked by the lanes that share
@@ -48,7 +53,7 @@ struct TriangleCheck {
     return row_map(row + 1) - row_map(row);
   }
   KOKKOS_INLINE_FUNCTION void fault(std::int64_t row, RowFault kind) const {
-    Kokkos::atomic_fetch_min(&status(0), row * num_row_faults + kind);
+    Kokkos::atomic_fetch_min(&status(0), row_fault(row, kind));
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, int lane,
@@ -95,7 +100,7 @@ struct DiagonalPresence {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     if (diagonal(row) < 0)
       Kokkos::atomic_fetch_min(&status(0),
-                               row * num_row_faults + missing_diagonal_fault);
+                               row_fault(row, missing_diagonal_fault));
   }
 };
 
@@ -105,6 +110,25 @@ typename View::non_const_value_type fetch_element(const View& view,
   typename View::non_const_value_type value;
   Kokkos::deep_copy(value, Kokkos::subview(view, index));
   return value;
+}
+
+/// @throws NotSquareError
+inline void require_square(const char* name, std::int64_t rows,
+                           std::int64_t columns,
+                           const char* advice = "pass a square matrix") {
+  if (rows != columns)
+    throw NotSquareError(name,
+                         "has " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) + " columns",
+                         advice);
+}
+/// @throws SizeMismatchError
+inline void require_values(std::size_t values, std::size_t entries) {
+  if (values != entries)
+    throw SizeMismatchError("values",
+                            "has " + std::to_string(values) + " elements for " +
+                                std::to_string(entries) + " entries",
+                            "give one value for every entry");
 }
 
 /// What a matrix without rows may be given as: a row map that is empty or {0},
@@ -129,13 +153,20 @@ void require_empty_without_rows(const IndexArray& row_map,
         "them");
 }
 
+[[noreturn]] inline void raise_changed_matrix(std::int64_t row) {
+  throw MatrixError(
+      "matrix", "changed while it was checked in row " + std::to_string(row),
+      "do not write to the matrix during a call", row);
+}
+
 /// Reads the faulty row back from the device and raises the exception that
 /// names it. Never returns.
 template <class MemorySpace>
 [[noreturn]] void raise_row_fault(std::int64_t code, const IndexArray& row_map,
                                   const IndexArray& entries,
-                                  const StoredValues& values,
-                                  std::int64_t columns, Uplo uplo) {
+                                  std::int64_t columns,
+                                  const StoredValues& values = {},
+                                  Uplo uplo = Uplo::lower) {
   const std::int64_t row = code / num_row_faults;
   const auto kind = static_cast<RowFault>(code % num_row_faults);
   const std::string in_row = " in row " + std::to_string(row);
@@ -165,8 +196,7 @@ template <class MemorySpace>
     if (kind == column_fault && (column < 0 || column >= columns))
       throw ColumnRangeError(
           "entries", at + " is outside [0, " + std::to_string(columns) + ")",
-          "use zero-based columns below the matrix size", row,
-          std::to_string(column));
+          "use zero-based columns of the matrix", row, std::to_string(column));
     if (kind == duplicate_fault && k > 0 &&
         row_entries[k - 1] == row_entries[k])
       throw DuplicateEntryError("entries", at + " is stored twice",
@@ -186,8 +216,7 @@ template <class MemorySpace>
           "the diagonal is meant to be one",
           row, values.template text_of_zero<MemorySpace>(begin + k));
   }
-  throw MatrixError("matrix", "changed while it was checked" + in_row,
-                    "do not write to the matrix during a call", row);
+  raise_changed_matrix(row);
 }
 
 }  // namespace Detail

@@ -28,6 +28,16 @@ struct RealPart<Kokkos::complex<R>> {
 template <class Scalar>
 using RealOf = typename RealPart<Scalar>::type;
 
+/// The larger modulus of the parts: squares may leave the range of numbers.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION double larger_part(const Scalar& v) {
+  const double real = RealPart<Scalar>::real(v),
+               imaginary = RealPart<Scalar>::imaginary(v);
+  const double x = real < 0 ? -real : real,
+               y = imaginary < 0 ? -imaginary : imaginary;
+  return x > y ? x : y;
+}
+
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar& v) {
   return v;

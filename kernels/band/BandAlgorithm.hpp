@@ -19,7 +19,7 @@ template <class Scalar, class ExecutionSpace>
 class BandAlgorithm {
  public:
   using Memory = typename ExecutionSpace::memory_space;
-  using Real = typename BandRealOf<Scalar>::type;
+  using Real = RealOf<Scalar>;
   using Scale = Kokkos::View<Real*, Memory>;
   using Fault = Kokkos::View<unsigned long long*, Memory>;
 

@@ -170,7 +170,7 @@ struct FactorPanel {
     const int system = team.league_rank();
     const int thread = team.team_rank(), threads = team.team_size();
     const int n = static_cast<int>(A.size - first < w ? A.size - first : w);
-    char* const scratch = aligned_scratch(team, scratch_bytes - 16);
+    char* const scratch = aligned_scratch<char>(team, scratch_bytes);
     Best* const shared = reinterpret_cast<Best*>(scratch);
     Scalar* const pivot_row = reinterpret_cast<Scalar*>(shared + warps);
     int* const row = reinterpret_cast<int*>(pivot_row + w);

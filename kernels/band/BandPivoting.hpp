@@ -52,8 +52,7 @@ struct ApplyBandPanel {
     const std::int64_t column =
         first + w + team.league_rank() % strips * std::int64_t{strip};
     const int thread = team.team_rank(), threads = team.team_size();
-    Scalar* const lower =
-        reinterpret_cast<Scalar*>(aligned_scratch(team, scratch_bytes - 16));
+    Scalar* const lower = aligned_scratch<Scalar>(team, scratch_bytes);
     Scalar* const u = lower + w * pitch;  // and as many rows of exchanges
     // No farther than the fill reaches: past it, storage has other columns.
     const std::int64_t reach = first + w + A.lower + A.upper;
@@ -157,8 +156,7 @@ struct SubstitutePanels {
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int column = team.league_rank() % groups * width;
-    Scalar* const block =
-        reinterpret_cast<Scalar*>(aligned_scratch(team, scratch_bytes - 16));
+    Scalar* const block = aligned_scratch<Scalar>(team, scratch_bytes);
     Scalar* const values = block + w * pitch;
     const Work work{team.league_rank() / groups,
                     column,

@@ -6,6 +6,7 @@
 #include <core/device/Atomics.hpp>
 #include <core/device/DeviceInfo.hpp>
 #include <core/device/Launch.hpp>
+#include <core/device/Scratch.hpp>
 #include <core/device/Warp.hpp>
 #include <kernels/band/TileTeam.hpp>
 
@@ -89,15 +90,6 @@ KOKKOS_INLINE_FUNCTION void run_tickets(const Team& team, const State& state,
       state(TaskState::epoch) = epoch;
     }
   });
-}
-
-/// Scratch for `bytes` at an address that 16 divides.
-template <class Team>
-KOKKOS_INLINE_FUNCTION char* aligned_scratch(const Team& team,
-                                             std::size_t bytes) {
-  const auto at = reinterpret_cast<std::uintptr_t>(
-      team.team_scratch(0).get_shmem(static_cast<int>(bytes + 16)));
-  return reinterpret_cast<char*>((at + 15) / 16 * 16);
 }
 
 /// Runs the tasks of a plan on B x B tiles, each as soon as the tiles of its
@@ -227,7 +219,7 @@ struct RunTileTasks {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    char* const scratch = aligned_scratch(team, scratch_bytes - 16);
+    char* const scratch = aligned_scratch<char>(team, scratch_bytes);
     int* const shared = reinterpret_cast<int*>(scratch + Tile::scratch_bytes);
     auto* const factors =
         reinterpret_cast<Factors*>(scratch + Tile::scratch_bytes + 16);

@@ -5,19 +5,11 @@
 #include <core/device/Arithmetic.hpp>
 #include <core/device/Scratch.hpp>
 #include <core/scalar/Modulus.hpp>
+#include <core/scalar/RealPart.hpp>
 #include <type_traits>
 
 namespace Strata {
 namespace Detail {
-
-template <class Scalar>
-struct BandRealOf {
-  using type = Scalar;
-};
-template <class Real>
-struct BandRealOf<Kokkos::complex<Real>> {
-  using type = Real;
-};
 
 /// One product a b of tiles, and the flags that say that they are final; -1
 /// stands for a tile that always is.
@@ -61,7 +53,7 @@ class TileTeam {
   static constexpr std::size_t scratch_bytes =
       (on_device ? 2 * stage_size : pivots_begin + B) * sizeof(Scalar);
 
-  using Real = typename BandRealOf<Scalar>::type;
+  using Real = RealOf<Scalar>;
   using Elements = Scalar[columns][rows];
 
   /// @param scratch scratch_bytes, aligned to 16

@@ -195,8 +195,7 @@ struct RunVectorTasks {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    Scalar* const scratch =
-        reinterpret_cast<Scalar*>(aligned_scratch(team, scratch_bytes - 16));
+    Scalar* const scratch = aligned_scratch<Scalar>(team, scratch_bytes);
     const Plan now = plan.select(state(TaskState::epoch) + 1);
     run_tickets(team, state, plan.tasks(), [&](std::int64_t ticket, unsigned) {
       execute(team, now, ticket, scratch);

@@ -5,6 +5,7 @@
 #include <Strata_Error.hpp>
 #include <Strata_GaussJordanOptions.hpp>
 #include <cmath>
+#include <core/matrix/TriangleCheck.hpp>
 #include <core/matrix/VectorChecks.hpp>
 #include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/Elimination.hpp>
@@ -49,12 +50,8 @@ inline std::int64_t pivot_column_count(const GaussJordanOptions& options,
 
 /// @throws NotSquareError
 inline void check_square(const StridedBlock& A) {
-  if (A.extent[0] != A.extent[1])
-    throw NotSquareError("A",
-                         "has " + std::to_string(A.extent[0]) + " rows and " +
-                             std::to_string(A.extent[1]) + " columns",
-                         "pass a square matrix, or use "
-                         "reduced_row_echelon_form");
+  require_square("A", A.extent[0], A.extent[1],
+                 "pass a square matrix, or use reduced_row_echelon_form");
 }
 
 /// @throws SizeMismatchError, AliasError
@@ -77,11 +74,11 @@ inline void check_right_hand_sides(const StridedBlock& A, const StridedBlock& b,
 }
 
 /// @throws NotFiniteError for the first such value of [A | b].
-inline void require_finite_input(const DenseInspection& found,
-                                 std::int64_t rows, std::int64_t columns) {
-  if (found.not_finite == DenseInspection::nowhere) return;
-  const std::int64_t row = found.not_finite % rows;
-  const std::int64_t column = found.not_finite / rows;
+inline void require_finite_input(std::int64_t found, std::int64_t rows,
+                                 std::int64_t columns) {
+  if (found == nowhere) return;
+  const std::int64_t row = found % rows;
+  const std::int64_t column = found / rows;
   const bool in_a = column < columns;
   throw NotFiniteError(in_a ? "A" : "b",
                        "the entry in row " + std::to_string(row) + ", column " +
@@ -101,10 +98,9 @@ inline void require_no_overflow(int column) {
       "scale the rows of A, or use a scalar type of a wider range", -1,
       std::to_string(column));
 }
-inline void require_finite_result(const DenseInspection& found,
-                                  std::int64_t rows) {
-  if (found.not_finite == DenseInspection::nowhere) return;
-  const std::int64_t row = found.not_finite % rows;
+inline void require_finite_result(std::int64_t found, std::int64_t rows) {
+  if (found == nowhere) return;
+  const std::int64_t row = found % rows;
   throw FactorizationError(
       "A",
       "row " + std::to_string(row) +

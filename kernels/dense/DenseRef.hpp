@@ -4,6 +4,8 @@
 
 #include <Kokkos_Core.hpp>
 #include <core/device/Backend.hpp>
+#include <core/scalar/Modulus.hpp>
+#include <core/scalar/RealPart.hpp>
 #include <cstdint>
 
 namespace Strata {
@@ -24,33 +26,6 @@ struct DenseRef {
     return {data + i + j * ld, ld};
   }
 };
-
-/// What pivots are compared by: |x|, or |Re x| + |Im x|, as LAPACK does. A zero
-/// keeps its sign.
-KOKKOS_INLINE_FUNCTION double magnitude(double x) { return x < 0 ? -x : x; }
-KOKKOS_INLINE_FUNCTION double magnitude(float x) {
-  return magnitude(static_cast<double>(x));
-}
-template <class R>
-KOKKOS_INLINE_FUNCTION double magnitude(const Kokkos::complex<R>& x) {
-  return magnitude(x.real()) + magnitude(x.imag());
-}
-
-/// False for infinities and what is not a number, of a magnitude.
-KOKKOS_INLINE_FUNCTION bool is_finite_magnitude(double magnitude) {
-  return magnitude <= 1.7976931348623157e308;
-}
-/// The same of a value; a sum of parts may overflow where the parts do not.
-KOKKOS_INLINE_FUNCTION bool is_finite_value(double x) {
-  return is_finite_magnitude(magnitude(x));
-}
-KOKKOS_INLINE_FUNCTION bool is_finite_value(float x) {
-  return is_finite_magnitude(magnitude(x));
-}
-template <class R>
-KOKKOS_INLINE_FUNCTION bool is_finite_value(const Kokkos::complex<R>& x) {
-  return is_finite_value(x.real()) && is_finite_value(x.imag());
-}
 
 /// store(k, load(k)) for k = begin, begin + step, ... below `end`, in groups of
 /// `together`: all loads of a group are under way before its first store, which

@@ -134,7 +134,7 @@ class GaussJordanState {
   using Memory = typename ExecutionSpace::memory_space;
   using Elimination = Detail::Elimination<Scalar, ExecutionSpace>;
   using Ref = DenseRef<Scalar>;
-  using Real = typename ScalarWords<Scalar>::Word;
+  using Real = RealOf<Scalar>;
   using Buffer = Kokkos::View<Scalar*, Memory>;
 
   /// A is rows x columns; `further` columns stand beside it.
@@ -191,7 +191,7 @@ class GaussJordanState {
     ld_ = leading_dimension(size.rows);
     const std::int64_t columns = size.columns + size.further;
     reserve(exec, work_, ld_ * (columns + room));
-    const DenseInspection found = inspect_elements(
+    const std::int64_t found = inspect_elements(
         "Strata::GaussJordan::copy_in", exec, size.rows, columns,
         CopyIn<Scalar>{multi_vector_ref<const Scalar>(A), b, work_ref(),
                        size.columns},
@@ -243,10 +243,7 @@ class GaussJordanState {
 
   void require_finite(const ExecutionSpace& exec, const Ref& a,
                       std::int64_t rows, std::int64_t columns) {
-    if constexpr (has_lapack<ExecutionSpace>) {
-      if (by_lapack() && lapack_.is_finite(a, rows, columns)) return;
-    }
-    const DenseInspection found =
+    const std::int64_t found =
         inspect_elements("Strata::GaussJordan::inspect", exec, rows, columns,
                          Inspect<Scalar>{a}, by_lapack());
     require_finite_result(found, rows);

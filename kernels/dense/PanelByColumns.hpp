@@ -68,8 +68,7 @@ struct TakePivot {
     const int q = state->found_after;
     state->found_before = q;
     const double size = PivotKey<Scalar>::magnitude_of(state->best.key);
-    if (!is_finite_magnitude(size) &&
-        task.status->overflow == EliminationStatus::none)
+    if (!is_finite(size) && task.status->overflow == EliminationStatus::none)
       task.status->overflow = task.first_column + column;
     if (!(size > task.tolerance)) return;
     const std::int64_t row = state->best.row;

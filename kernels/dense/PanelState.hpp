@@ -95,7 +95,7 @@ struct PivotKey {
       memcpy(&bits, &entry, sizeof bits);
       return static_cast<Key>(bits & 0x7fffffffU) << 32;
     } else {
-      const double size = magnitude(entry);
+      const double size = one_norm(entry);
       Key key;
       memcpy(&key, &size, sizeof key);
       return key & 0x7fffffffffffffffULL;

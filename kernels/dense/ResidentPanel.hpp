@@ -183,8 +183,7 @@ struct ResidentPanel {
           warp == team.team_size() / lanes - 1 && lane < task.columns - j)
         task.a(best.row, j + lane) = entries[lane];
       if (team.league_rank() == 0 && team.team_rank() == 0 &&
-          !is_finite_magnitude(size) &&
-          task.status->overflow == EliminationStatus::none)
+          !is_finite(size) && task.status->overflow == EliminationStatus::none)
         task.status->overflow = task.first_column + j;
       if (pivot) {
         if (team.team_rank() == 0) {

@@ -283,14 +283,18 @@ class TriangularAlgorithm {
   bool has_values_ = false;
 };
 
-/// Makes a workspace as if there had been no solve.
+/// Makes a workspace as if there had been no solve, and copies words.
 template <class Scalar, class MemorySpace>
 struct ResetWorkspace {
   ResetNotReady<Scalar, MemorySpace> values;
   Kokkos::View<unsigned*, MemorySpace> counters;
+  const unsigned* from = nullptr;
+  unsigned* to = nullptr;
+  std::int64_t words = 0;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (i < static_cast<std::int64_t>(counters.extent(0))) counters(i) = 0;
     if (i < static_cast<std::int64_t>(values.buffer.extent(0))) values(i);
+    if (i < words) to[i] = from[i];
   }
 };
 

@@ -165,7 +165,7 @@ class Runner : public PerfRunner<BandResult> {
   }
   /// See band_usage().
   double largest_error() const {
-    using Real = typename Detail::BandRealOf<Scalar>::type;
+    using Real = Detail::RealOf<Scalar>;
     return std::numeric_limits<Real>::epsilon() *
            static_cast<double>(10 * (sizes_.kl + sizes_.ku + 2));
   }

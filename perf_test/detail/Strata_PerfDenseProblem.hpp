@@ -69,7 +69,7 @@ struct RowResidual {
     double sum = 0;
     for (std::int64_t k = 0; k < n; ++k) {
       difference += in_double(a(i, k)) * in_double(x(k, column));
-      sum += Detail::magnitude(a(i, k));
+      sum += Detail::one_norm(a(i, k));
     }
     residual(i) = sum_of_parts(difference);
     row_sum(i) = sum;
@@ -95,7 +95,7 @@ class DenseProblem {
   using ExecutionSpace = Kokkos::DefaultExecutionSpace;
   using Memory = ExecutionSpace::memory_space;
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Memory>;
-  using Real = typename Detail::ScalarWords<Scalar>::Word;
+  using Real = Detail::RealOf<Scalar>;
 
   explicit DenseProblem(const DenseCase& system)
       : system_(system),
@@ -193,7 +193,7 @@ class DenseProblem {
     const auto host =
         Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
     for (std::size_t i = 0; i < host.extent(0); ++i) {
-      const double size = Detail::magnitude(host(i));
+      const double size = Detail::one_norm(host(i));
       if (!(size <= largest)) largest = size;
       if (std::isnan(largest)) return;
     }

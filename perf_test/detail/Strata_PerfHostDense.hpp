@@ -50,7 +50,7 @@ class TextbookGaussJordan : public HostDenseAlgorithm<Scalar> {
     for (std::size_t c = 0; c < n; ++c) {
       std::size_t p = c;
       for (std::size_t i = c + 1; i < n; ++i)
-        if (Detail::magnitude(work_(i, c)) > Detail::magnitude(work_(p, c)))
+        if (Detail::one_norm(work_(i, c)) > Detail::one_norm(work_(p, c)))
           p = i;
       const Scalar pivot = work_(p, c);
       for (std::size_t j = c; j < n; ++j) {

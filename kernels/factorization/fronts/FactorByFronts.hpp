@@ -5,6 +5,7 @@
 #include <core/device/Arithmetic.hpp>
 #include <core/device/Atomics.hpp>
 #include <core/device/Launch.hpp>
+#include <core/device/Scratch.hpp>
 #include <core/device/Warp.hpp>
 #include <kernels/factorization/fronts/FrontArrays.hpp>
 #include <kernels/factorization/fronts/FrontTile.hpp>
@@ -58,10 +59,7 @@ struct FactorByFronts {
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(
-        team.team_scratch(0).get_shmem(static_cast<int>(scratch_bytes)));
-    // Kokkos aligns scratch to 8 bytes.
-    auto& scratch = *reinterpret_cast<Scratch*>((address + 15) / 16 * 16);
+    auto& scratch = *aligned_scratch<Scratch>(team, scratch_bytes);
     STRATA_IMPL_TEAM_SHARED unsigned tickets[2];
     const bool draws = team.team_rank() == 0;
     if (draws) tickets[0] = Kokkos::atomic_fetch_add(drawn, 1u);

@@ -76,14 +76,15 @@ struct FactorInputStages {
                                          int lanes) const {
     const std::int64_t begin = A.row_map(row), end = A.row_map(row + 1);
     if (!is_crs_row(row, begin, end, static_cast<std::int64_t>(A.num_values))) {
-      if (lane == 0) note(FactorInput::pattern_fault, fault_of_row_map(row));
+      if (lane == 0)
+        note(FactorInput::pattern_fault, row_fault(row, row_map_fault));
       return;
     }
     if (lane == 0) raise(FactorInput::longest_row, end - begin);
     for (std::int64_t k = begin + lane; k < end; k += lanes) {
       const std::int64_t column = A.entries(k);
       if (column < 0 || column >= A.columns)
-        note(FactorInput::pattern_fault, fault_of_column(row));
+        note(FactorInput::pattern_fault, row_fault(row, column_fault));
       if (k > begin && column <= A.entries(k - 1))
         note(FactorInput::fault,
              factor_fault(row, column == A.entries(k - 1) ? factor_duplicate
@@ -193,7 +194,7 @@ void run_input_stages(const ExecutionSpace& exec,
            last);
   copy_to_host(exec, words, found);
   if (found[FactorInput::pattern_fault] != no_fault)
-    raise_pattern_fault<typename ExecutionSpace::memory_space>(
+    raise_row_fault<typename ExecutionSpace::memory_space>(
         found[FactorInput::pattern_fault], A.row_map, A.entries, A.columns);
   raise_factor_fault(found[FactorInput::fault]);
 }

@@ -61,7 +61,8 @@ struct FindNotHermitian {
                  of_mirror = Part::imaginary(mirror),
                  imaginary =
                      Part::imaginary(a) + (conjugates ? of_mirror : -of_mirror);
-    const double size_of_a = size(a), size_of_mirror = size(mirror);
+    const double size_of_a = larger_part(a),
+                 size_of_mirror = larger_part(mirror);
     const double larger =
         size_of_a > size_of_mirror ? size_of_a : size_of_mirror;
     if (within(real, imaginary, larger)) return false;
@@ -78,16 +79,8 @@ struct FindNotHermitian {
     return real <= limit && -real <= limit && imaginary <= limit &&
            -imaginary <= limit;
   }
-  /// The larger part: squares may leave the range of numbers.
-  KOKKOS_INLINE_FUNCTION static double size(const Scalar& v) {
-    const double real = RealPart<Scalar>::real(v),
-                 imaginary = RealPart<Scalar>::imaginary(v);
-    const double x = real < 0 ? -real : real,
-                 y = imaginary < 0 ? -imaginary : imaginary;
-    return x > y ? x : y;
-  }
   KOKKOS_INLINE_FUNCTION double diagonal_size(std::int64_t row) const {
-    return size(A.values[first_entry_from(A, row, row)]);
+    return larger_part(A.values[first_entry_from(A, row, row)]);
   }
 };
 

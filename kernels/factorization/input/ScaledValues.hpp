@@ -93,9 +93,7 @@ struct FindExponents {
     for (std::int64_t k = values.A.row_map(row) + lane; k < end; k += lanes) {
       const std::int64_t column = values.A.entries(k);
       const Scalar v = values.from[values.source(k)];
-      const double real = abs_of(RealPart<Scalar>::real(v)),
-                   imaginary = abs_of(RealPart<Scalar>::imaginary(v)),
-                   size = real > imaginary ? real : imaginary;
+      const double size = larger_part(v);
       if (!(size > 0 && is_finite(size)) || (found.symmetric && column != row))
         continue;
       const int exponent = scaling_exponent(size);
@@ -106,11 +104,6 @@ struct FindExponents {
         largest = exponent;
     }
     if (largest != found.none) Kokkos::atomic_fetch_max(found.row + i, largest);
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION static double abs_of(double part) {
-    return part < 0 ? -part : part;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <core/device/Launch.hpp>
 #include <core/device/NotReady.hpp>
 #include <core/device/Warp.hpp>
+#include <core/matrix/FindColumn.hpp>
 #include <kernels/factorization/input/FactorChecks.hpp>
 #include <kernels/factorization/numeric/RecipeArrays.hpp>
 #include <kernels/factorization/numeric/SmallPivots.hpp>
@@ -435,16 +436,10 @@ struct FactorByRecipe {
   /// The place in the row, from `low` on, of `column`; -1 if it has none.
   KOKKOS_INLINE_FUNCTION int find(const RecipeRow& row, int low,
                                   std::int64_t column) const {
-    int high = row.length;
-    while (low < high) {
-      const int middle = low + (high - low) / 2;
-      if (arrays.A.entries(row.a + middle) < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < row.length && arrays.A.entries(row.a + low) == column ? low
-                                                                       : -1;
+    const auto column_at = [&](int e) { return arrays.A.entries(row.a + e); };
+    const int length = row.length,
+              at = first_from(low, length, column_at, column);
+    return at < length && column_at(at) == column ? at : -1;
   }
   KOKKOS_INLINE_FUNCTION Scalar await(const Scalar* at) const {
     Scalar value = Value::load_anywhere(at);

@@ -6,6 +6,7 @@
 #include <core/device/Launch.hpp>
 #include <core/device/Sort.hpp>
 #include <core/device/Warp.hpp>
+#include <core/matrix/FindColumn.hpp>
 #include <core/memory/AllocateView.hpp>
 #include <core/memory/WorkPool.hpp>
 #include <kernels/factorization/numeric/RecipeArrays.hpp>
@@ -175,20 +176,10 @@ struct FillTermStarts {
            w < first_word[r + 1]; w += team.team_size())
         term_start[w] = w == first_word[r]
                             ? static_cast<unsigned>(num_values + first_pair[r])
-                            : first_of(static_cast<std::uint64_t>(w));
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION unsigned first_of(std::uint64_t wanted) const {
-    std::int64_t low = 0, high = num_terms;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (word[middle] < wanted)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return static_cast<unsigned>(low);
+                            : static_cast<unsigned>(first_from(
+                                  std::int64_t{0}, num_terms,
+                                  [&](std::int64_t t) { return word[t]; },
+                                  static_cast<std::uint64_t>(w)));
   }
 };
 

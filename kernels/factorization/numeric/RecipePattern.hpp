@@ -2,6 +2,7 @@
 #ifndef STRATA_KERNELS_FACTORIZATION_NUMERIC_RECIPE_PATTERN_HPP
 #define STRATA_KERNELS_FACTORIZATION_NUMERIC_RECIPE_PATTERN_HPP
 
+#include <core/matrix/FindColumn.hpp>
 #include <core/matrix/IndexArray.hpp>
 
 namespace Strata {
@@ -28,15 +29,8 @@ struct RecipePattern {
   /// column, -1 if there is none.
   KOKKOS_INLINE_FUNCTION std::int64_t find(std::int64_t low, std::int64_t high,
                                            std::int64_t column) const {
-    const std::int64_t end = high;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (a_entries(middle) < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < end && a_entries(low) == column ? low : -1;
+    const std::int64_t at = first_from(low, high, a_entries, column);
+    return at < high && a_entries(at) == column ? at : -1;
   }
 };
 

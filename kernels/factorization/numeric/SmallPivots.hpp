@@ -55,18 +55,12 @@ struct SmallPivots {
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static Real larger_part(const Scalar& pivot) {
-    const Real re = modulus(static_cast<Real>(RealPart<Scalar>::real(pivot)));
-    const Real im =
-        modulus(static_cast<Real>(RealPart<Scalar>::imaginary(pivot)));
-    return re > im ? re : im;
-  }
   /// By parts over the larger one: no square leaves the range of numbers.
   KOKKOS_INLINE_FUNCTION static Real length(const Scalar& direction) {
     return static_cast<Real>(sqrt(real_product(direction, direction)));
   }
   KOKKOS_INLINE_FUNCTION static Real modulus_of(const Scalar& pivot) {
-    const Real larger = larger_part(pivot);
+    const auto larger = static_cast<Real>(larger_part(pivot));
     if constexpr (std::is_same<Real, Scalar>::value) {
       return larger;
     } else {
@@ -79,7 +73,7 @@ struct SmallPivots {
     if constexpr (std::is_same<Real, Scalar>::value) {
       return pivot < Real(0) ? -size : size;
     } else {
-      const Scalar direction = pivot / larger_part(pivot);
+      const Scalar direction = pivot / static_cast<Real>(larger_part(pivot));
       return direction * (size / length(direction));
     }
   }

@@ -6,6 +6,7 @@
 #include <Strata_TriangularSolver.hpp>
 #include <core/matrix/CrsArrays.hpp>
 #include <core/matrix/RowPolicy.hpp>
+#include <core/matrix/TriangleCheck.hpp>
 #include <core/memory/ToDevice.hpp>
 #include <kernels/factorization/solve/FactorVectors.hpp>
 #include <limits>
@@ -121,9 +122,7 @@ void require_single_range(const ExecutionSpace& exec,
         "scale the rows and columns, or take FactorPrecision::working", row,
         text.str());
   }
-  throw MatrixError(
-      "matrix", "changed while it was checked in row " + std::to_string(row),
-      "do not write to the matrix during a call", row);
+  raise_changed_matrix(row);
 }
 
 }  // namespace Detail

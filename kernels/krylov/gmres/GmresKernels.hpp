@@ -192,7 +192,7 @@ struct GmresPass {
     for (; c + 2 <= end; c += 2) multiply<2>(team, rows, first, c);
     if (c < end) multiply<1>(team, rows, first, c);
 
-    if (!sums.last(team)) return;
+    if (!is_last_block(team, sums.done)) return;
     auto* const to = step == project ? problem.first_dots()
                      : step == again ? problem.second_dots()
                                      : problem.last_dot();

@@ -6,6 +6,7 @@
 #include <Strata_Preconditioner.hpp>
 #include <Strata_SellMatrix.hpp>
 #include <core/interface/Made.hpp>
+#include <core/matrix/TriangleCheck.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <functional>
 #include <string>
@@ -118,13 +119,8 @@ struct HasColumns<
 template <class Operator>
 void check_krylov_operator(const char* name, const Operator& A,
                            std::int64_t rows) {
-  if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value) {
-    if (A.rows() != A.columns())
-      throw NotSquareError(name,
-                           std::to_string(A.rows()) + " rows but " +
-                               std::to_string(A.columns()) + " columns",
-                           "pass a square matrix");
-  }
+  if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value)
+    require_square(name, A.rows(), A.columns());
   if constexpr (HasRows<Operator>::value) {
     if (A.rows() != rows)
       throw SizeMismatchError(name,

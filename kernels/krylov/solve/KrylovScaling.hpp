@@ -10,7 +10,6 @@
 #include <core/matrix/MultiVectorRef.hpp>
 #include <core/matrix/PackValues.hpp>
 #include <core/memory/AllocateView.hpp>
-#include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/krylov/solve/KrylovOperator.hpp>
 #include <limits>
@@ -25,10 +24,7 @@ struct LargestPart {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, double& most) const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const Scalar value = v(i, 0);
-    const double real = modulus(RealPart<Scalar>::real(value)),
-                 imaginary = modulus(RealPart<Scalar>::imaginary(value));
-    const double larger = real > imaginary ? real : imaginary;
-    const double part = is_finite(value) ? larger : infinity;
+    const double part = is_finite(value) ? larger_part(value) : infinity;
     if (part > most) most = part;
   }
 };

@@ -65,8 +65,7 @@ struct MakeMergedValues {
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    const ScratchBytes scratch(
-        aligned(team.team_scratch(0).get_shmem(scratch_bytes())));
+    const ScratchBytes scratch(aligned_scratch<void>(team, scratch_bytes()));
     const auto number = static_cast<std::int64_t>(team.league_rank());
     if constexpr (on_device) {
       const int threads = width << log_warps;
@@ -82,11 +81,6 @@ struct MakeMergedValues {
   static constexpr int host_chunks = 64;
 
  private:
-  KOKKOS_INLINE_FUNCTION static void* aligned(const void* scratch) {
-    const auto address = reinterpret_cast<std::uintptr_t>(scratch);
-    return reinterpret_cast<void*>((address + 15) / 16 * 16);
-  }
-
   /// A lane's row and its part of scratch.
   struct Lane {
     ScratchBytes scratch;

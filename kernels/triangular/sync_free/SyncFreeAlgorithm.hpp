@@ -16,19 +16,6 @@
 namespace Strata {
 namespace Detail {
 
-/// ResetWorkspace, and a copy of words beside it.
-template <class Scalar, class MemorySpace>
-struct ResetAndCopy {
-  ResetWorkspace<Scalar, MemorySpace> reset;
-  const unsigned* from;
-  unsigned* to;
-  std::int64_t words;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    reset(i);
-    if (i < words) to[i] = from[i];
-  }
-};
-
 /// Copies the results of a solve that wrote none out of the value buffer that
 /// it published into, see SyncFreeKernel.
 template <class Scalar, class MemorySpace>
@@ -153,8 +140,9 @@ class SyncFreeAlgorithm : public RowChunkAlgorithm<Scalar, ExecutionSpace> {
         static_cast<std::int64_t>(rows.extent(recipes) / sizeof(Word));
     for_each_index("Strata::SyncFree::reset", exec,
                    std::max(words, scalars_to_reset()),
-                   ResetAndCopy<Scalar, Memory>{
-                       {{this->buffers_}, this->counter_},
+                   ResetWorkspace<Scalar, Memory>{
+                       {this->buffers_},
+                       this->counter_,
                        reinterpret_cast<const Word*>(rows.first(recipes)),
                        reinterpret_cast<Word*>(to),
                        words});

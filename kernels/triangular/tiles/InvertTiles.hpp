@@ -3,6 +3,7 @@
 #define STRATA_KERNELS_TRIANGULAR_TILES_INVERT_TILES_HPP
 
 #include <analysis/tiles/MakeTilePlan.hpp>
+#include <core/device/Scratch.hpp>
 #include <core/scalar/Modulus.hpp>
 #include <core/scalar/RealPart.hpp>
 #include <kernels/triangular/merging/MergedNumbers.hpp>
@@ -66,12 +67,9 @@ struct InvertTiles {
   };
   template <class Team>
   KOKKOS_INLINE_FUNCTION static Block block_of(const Team& team) {
-    auto* at = static_cast<unsigned char*>(
-        team.team_scratch(0).get_shmem(static_cast<int>(scratch_bytes)));
-    at += (16 - reinterpret_cast<std::uintptr_t>(at) % 16) % 16;
     constexpr int numbers = most_tile_rows * stride;
     Block block;
-    block.l = reinterpret_cast<Scalar*>(at);
+    block.l = aligned_scratch<Scalar>(team, scratch_bytes);
     block.c = block.l + numbers;
     block.sum = reinterpret_cast<double*>(block.c + numbers);
     block.product = block.sum + most_tile_rows;

@@ -58,8 +58,8 @@ struct MakeWeights {
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    alignas(16) STRATA_IMPL_TEAM_SHARED typename ScalarWords<Scalar>::Word
-        words[sizeof(Shared) / sizeof(typename ScalarWords<Scalar>::Word)];
+    alignas(16) STRATA_IMPL_TEAM_SHARED RealOf<Scalar>
+        words[sizeof(Shared) / sizeof(RealOf<Scalar>)];
     auto& at = *reinterpret_cast<Shared*>(words);
     const int r = team.league_rank(), lane = team.team_rank();
     const TileRun run = plan.run(r);

@@ -290,9 +290,9 @@ struct SolveTiles : TileWarp<Scalar, ExecutionSpace, block, has_runs> {
     const bool draws_on = team.league_size() < tickets;
     // Two places, so that one barrier for each ticket is enough.
     STRATA_IMPL_TEAM_SHARED unsigned drawn[2];
-    alignas(16) STRATA_IMPL_TEAM_SHARED typename ScalarWords<Scalar>::Word
+    alignas(16) STRATA_IMPL_TEAM_SHARED RealOf<Scalar>
         words[(width > 1 ? sizeof(Shared) : sizeof(Scalar)) /
-              sizeof(typename ScalarWords<Scalar>::Word)];
+              sizeof(RealOf<Scalar>)];
     auto& scratch = *reinterpret_cast<Shared*>(words);
     if constexpr (width > 1) {
       scratch.rest[warp][most_tile_rows + lane].clear();

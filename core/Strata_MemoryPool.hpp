@@ -9,9 +9,8 @@ namespace Strata {
 
 /// Frees the memory that is kept for later analyses, plans and new values, at
 /// most a thirty-second of the device's, or 256 MiB if that is more (see
-/// docs/memory.md). Kokkos's finalization does so, too. What is
-/// in use is left alone. May be called at any time, from any thread; may wait
-/// for the device.
+/// docs/memory.md). Kokkos's finalization does so, too. What is in use is left
+/// alone. May be called at any time, from any thread; may wait for the device.
 template <class ExecutionSpace>
 void release_memory_pool() {
   using Memory = typename ExecutionSpace::memory_space;

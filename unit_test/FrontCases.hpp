@@ -276,7 +276,7 @@ class Case {
   Factors by_rows() const {
     Factors made = new_factors();
     Array<std::int64_t> found("found", 2);
-    Array<int> places("places", n_);
+    const Array<int> places("places", n_), continues("continues", n_);
     Kokkos::deep_copy(places, -1);
     const Array<Scalar> row("row", longest_);
     const Strata::Detail::FactorRowsOnHost<Scalar> factor{
@@ -289,6 +289,7 @@ class Case {
         u_entries_.data(),
         n_,
         places.data(),
+        continues.data(),
         row.data(),
         pivots(found),
         &made.fault};

@@ -41,8 +41,7 @@ inline void check_parameters(const PerformanceParameters& parameters) {
 /// (5),
 ///   levels * alpha + sum over levels of max over the level's sub-graphs of
 ///   (tau' * external slots + tau * internal slots).
-/// It supposes that a level's sub-graphs all run at once.
-/// Cost: O(sub-graphs).
+/// It supposes that a level's sub-graphs all run at once. Cost: O(sub-graphs).
 inline double predict_subgraphs(const PerformanceParameters& parameters,
                                 const Subgraphs& subgraphs,
                                 const SlotCounts& slots) {

@@ -48,10 +48,9 @@ struct RowsStage {
   StageCount count;
   std::int64_t entries;
 };
-/// A stage that every thread of every team takes part in:
-/// stages(Tag(), team), of which there are `count` threads' work. Launched
-/// alone, it gets `teams_per_multiprocessor` teams of `team_size` for a
-/// multiprocessor.
+/// A stage that every thread of every team takes part in: stages(Tag(), team),
+/// of which there are `count` threads' work. Launched alone, it gets
+/// `teams_per_multiprocessor` teams of `team_size` for a multiprocessor.
 template <class Tag>
 struct TeamStage {
   static constexpr int team_size = 128, teams_per_multiprocessor = 8;

@@ -310,9 +310,8 @@ class Elimination {
   /// Whether the latest panel's rows have changed places in the panel itself.
   bool exchanged_ = false;
   /// original_row: which row, as counted when the current stripe began, is here
-  /// now.
-  /// moves: sources and targets of a stripe's exchanges, and their number for
-  /// every stripe.
+  /// now. moves: sources and targets of a stripe's exchanges, and their number
+  /// for every stripe.
   Kokkos::View<int*, Memory> original_row_, row_of_, info_, moves_;
   Kokkos::View<EliminationStatus*, Memory> status_;
   Kokkos::View<ColumnPanelState*, Memory> state_;

@@ -123,31 +123,28 @@ class IncompleteFactors {
 /// the recipe (a band of 50 entries on a side needs 3,900 a row) is an
 /// IndexOverflowError; a host factorises it.
 ///
-/// A GPU multiplies by reciprocals of
-/// pivots: where one overflows (a pivot below 1e-308 in double), the rows that
-/// need it are not finite. Cost: that of finding level sets and of a sort by
-/// them; a search for each pair and each entry of row i right of k, or for a
-/// long row of the shorter one of its own entries and those of row k of U; then
-/// a multiplication for each match, and the latency of a dependency for each
-/// level set. Memory besides the factors, on a GPU: 40 bytes a row, 4 an entry
-/// of L, a value for each of U, and a byte of recipe (two, where a row of U has
-/// more than 255 entries) for each search; for rows that are eliminated entry
-/// by entry 4 bytes an entry, a value for each of L, and 8 bytes a
-/// multiplication: MemoryError where there is no room for it. While the plan is
-/// made 150 bytes a row, most of them from the memory pool, 12 an entry of L,
-/// and 40 a multiplication of the lists. On a host, while it eliminates, 4
-/// bytes a row and the values of the longest row, and for columns of 64 bits
-/// copies of A's and U's with 32.
+/// A GPU multiplies by reciprocals of pivots: where one overflows (a pivot
+/// below 1e-308 in double), the rows that need it are not finite. Cost: that of
+/// finding level sets and of a sort by them; a search for each pair and each
+/// entry of row i right of k, or for a long row of the shorter one of its own
+/// entries and those of row k of U; then a multiplication for each match, and
+/// the latency of a dependency for each level set. Memory besides the factors,
+/// on a GPU: 40 bytes a row, 4 an entry of L, a value for each of U, and a byte
+/// of recipe (two, where a row of U has more than 255 entries) for each search;
+/// for rows that are eliminated entry by entry 4 bytes an entry, a value for
+/// each of L, and 8 bytes a multiplication: MemoryError where there is no room
+/// for it. While the plan is made 150 bytes a row, most of them from the memory
+/// pool, 12 an entry of L, and 40 a multiplication of the lists. On a host,
+/// while it eliminates, 8 bytes a row and the values of the longest row, and
+/// for columns of 64 bits copies of A's and U's with 32.
 ///
 /// Waits for `exec` and returns when both factors are complete. A is not
 /// changed; it may be const-valued or unmanaged, and the factors have memory of
-/// their own.
-/// Raises NotSquareError, SizeMismatchError, RowMapError, ColumnRangeError,
-/// UnsortedRowError, DuplicateEntryError, MissingDiagonalError,
-/// ZeroDiagonalError, IndexOverflowError for more than 2^31 - 2 rows, and on a
-/// GPU for what is said above,
-/// FactorizationError for a pivot that becomes zero or a value that is not
-/// finite, and MemoryError.
+/// their own. Raises NotSquareError, SizeMismatchError, RowMapError,
+/// ColumnRangeError, UnsortedRowError, DuplicateEntryError,
+/// MissingDiagonalError, ZeroDiagonalError, IndexOverflowError for more than
+/// 2^31 - 2 rows, and on a GPU for what is said above, FactorizationError for a
+/// pivot that becomes zero or a value that is not finite, and MemoryError.
 template <class CrsMatrix>
 IncompleteLu<OwningCrsMatrix<CrsMatrix>> incomplete_lu(
     const typename CrsMatrix::execution_space& exec, const CrsMatrix& A) {

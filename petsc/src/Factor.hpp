@@ -52,7 +52,8 @@ class Factor : public FactorBase {
     return static_cast<PetscLogDouble>(sum);
   }
 
-  Outcome analyse(const CsrArrays& arrays, const HostOrder* order) override {
+  Outcome analyse(const CsrArrays& arrays, const HostOrder* order,
+                  const HostPattern* pattern) override {
     return guarded([&] {
       const Exec exec = space();
       elimination_.reset();
@@ -64,7 +65,7 @@ class Factor : public FactorBase {
       ++analyses_;
       const Borrowed given(exec, arrays);
       if (order) order_ = Order<Exec>(*order);
-      analyse(exec, order_.of(exec, given.matrix()));
+      analyse(exec, order_.of(exec, given.matrix()), pattern);
       return Outcome();
     });
   }
@@ -75,24 +76,6 @@ class Factor : public FactorBase {
       const Borrowed given(exec, arrays);
       return factorise(exec, order_.of(exec, given.matrix()), info);
     });
-  }
-  void take_factors(const HostFactors& factors, bool new_pattern) override {
-    const Exec exec = space();
-    if (new_pattern) {
-      ++analyses_;
-      working_ = {};
-      single_ = {};
-      order_ = Order<Exec>(factors.rows, factors.columns);
-      L_ = matrix_of<Exec>("Strata::petsc::L", factors.lower_map,
-                           factors.lower_entries);
-      U_ = matrix_of<Exec>("Strata::petsc::U", factors.upper_map,
-                           factors.upper_entries);
-    } else {
-      ++factorizations_;
-    }
-    copy_values(exec, factors.lower, L_.values);
-    copy_values(exec, factors.upper, U_.values);
-    exec.fence();
   }
   Outcome plan() override {
     return guarded([&] {
@@ -195,14 +178,6 @@ class Factor : public FactorBase {
     return Values(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
                   count);
   }
-  static void copy_values(const Exec& exec,
-                          const std::vector<PetscScalar>& from,
-                          const Values& to) {
-    Kokkos::deep_copy(
-        exec, to,
-        HostArray<const Scalar>(reinterpret_cast<const Scalar*>(from.data()),
-                                from.size()));
-  }
 
   /// Faults of pivots, values and memory are outcomes.
   template <class Work>
@@ -255,28 +230,31 @@ class Factor : public FactorBase {
   }
 
   /// Makes patterns of L and U, and the elimination of this pattern.
-  void analyse(const Exec& exec, const Matrix<Exec>& A) {
-    filled_ = std::make_unique<Filled>(exec, Strata::Detail::crs_arrays(A),
-                                       static_cast<int>(std::min<PetscInt>(levels, INT_MAX)),
-                                       Strata::Detail::FillLimit());
-    auto arrays = filled_->with_fill(exec, Strata::Detail::crs_arrays(A));
-    Strata::Detail::NewCrsMatrix<Matrix<Exec>> L, U;
-    const auto make = [&] {
-      elimination_ = std::make_unique<Elimination>(
-          exec, arrays, L, U,
-          Strata::Detail::PivotReplacement{options.small_pivot_threshold,
-                                           is_cholesky},
-          &graph_of_l_);
-    };
-    try {
-      make();
-    } catch (const Strata::ZeroDiagonalError&) {
-      // Elimination may fill it, and the pattern alone counts here.
-      const Values ones = new_values("Strata::petsc::ones", arrays.num_values);
-      Kokkos::deep_copy(exec, ones, Scalar(1));
-      arrays.values = ones.data();
-      make();
+  void analyse(const Exec& exec, const Matrix<Exec>& A,
+               const HostPattern* pattern) {
+    const auto arrays = Strata::Detail::crs_arrays(A);
+    Kokkos::View<PetscInt*, typename Exec::memory_space> row_map, entries;
+    Strata::Detail::CrsArrays<Scalar> given;
+    if (pattern) {
+      row_map = copy_of<PetscInt, Exec>("Strata::petsc::pattern::row_map",
+                                        pattern->row_map);
+      entries = copy_of<PetscInt, Exec>("Strata::petsc::pattern::entries",
+                                        pattern->entries);
+      given.row_map = row_map;
+      given.entries = entries;
+      given.num_values = pattern->entries.size();
+      given.columns = A.numCols();
     }
+    filled_ = std::make_unique<Filled>(
+        exec, arrays, static_cast<int>(std::min<PetscInt>(levels, INT_MAX)),
+        Strata::Detail::FillLimit(), pattern ? &given : nullptr);
+    Strata::Detail::NewCrsMatrix<Matrix<Exec>> L, U;
+    // Elimination may fill zeros of the diagonal.
+    elimination_ = std::make_unique<Elimination>(
+        exec, filled_->with_fill(exec, arrays), L, U,
+        Strata::Detail::PivotReplacement{options.small_pivot_threshold,
+                                         is_cholesky, false, true},
+        &graph_of_l_);
     L_ = L.matrix("Strata::petsc::L");
     U_ = U.matrix("Strata::petsc::U");
     // Each lower entry has a mirror image where none lacks one: see prepare.
@@ -375,8 +353,7 @@ class Factor : public FactorBase {
     roots_fresh_ = true;
   }
 
-  /// Of the analysed pattern; null: none, or complete factors. It fills in L_
-  /// and U_.
+  /// Of the analysed pattern, or null. It fills in L_ and U_.
   std::unique_ptr<const Elimination> elimination_;
   std::unique_ptr<const Filled> filled_;
   Order<Exec> order_;

@@ -45,13 +45,9 @@ struct HostOrder {
   const PetscInt *rows, *columns;
   const PetscInt *row_map, *entries;
 };
-/// Factors that PETSc has computed. Rows are sorted: the ones of L's diagonal
-/// come last, and U's diagonal first. Without rows and columns, the order is
-/// that of the matrix.
-struct HostFactors {
-  std::vector<PetscInt> rows, columns;
-  std::vector<PetscInt> lower_map, lower_entries, upper_map, upper_entries;
-  std::vector<PetscScalar> lower, upper;
+/// Of both factors together, in their order, with sorted rows.
+struct HostPattern {
+  std::vector<PetscInt> row_map, entries;
 };
 
 /// What came of a factorisation.
@@ -92,8 +88,6 @@ class FactorBase {
   PetscInt levels = 0;
   /// References, null for the order of the matrix.
   IS rows = NULL, columns = NULL;
-  /// PETSc's own factors, whose values are taken; null where there are none.
-  Mat complete = NULL;
   /// Of the matrix whose pattern was looked at: which it was, its state then,
   /// and its first row without entries, -1 where it has none.
   PetscObjectId matrix = 0;
@@ -109,13 +103,13 @@ class FactorBase {
   Outcome outcome;
 
   virtual ~FactorBase() = default;
-  /// @param order  null: that of the matrix
+  /// @param order    null: that of the matrix
+  /// @param pattern  has all entries of A; null: that of `levels`
   /// @throws Unsupported, Strata::Error
-  virtual Outcome analyse(const CsrArrays& A, const HostOrder* order) = 0;
+  virtual Outcome analyse(const CsrArrays& A, const HostOrder* order,
+                          const HostPattern* pattern) = 0;
   /// @param A  has the pattern of analyse
   virtual Outcome eliminate(const CsrArrays& A, const MatFactorInfo& info) = 0;
-  /// In the place of both.
-  virtual void take_factors(const HostFactors& factors, bool new_pattern) = 0;
   /// The solvers get the factors, the first time with an analysis of both.
   virtual Outcome plan() = 0;
   virtual bool is_planned() const = 0;

@@ -82,30 +82,79 @@ PetscErrorCode count_entries(Mat A, PetscLogDouble* stored) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode analyse_pattern(Mat F, Mat A, const CsrArrays& arrays) {
-  FactorBase& factor = factor_of(F);
+// work(order), with the order of these rows and columns of A.
+template <class Work>
+PetscErrorCode with_order(Mat A, IS rows, IS columns, const Work& work) {
   HostOrder order;
   PetscBool done;
 
   PetscFunctionBegin;
-  if (!factor.rows) {
-    PetscCall(run_step(F, events.analysis,
-                       [&] { factor.outcome = factor.analyse(arrays, NULL); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  order.count = arrays.rows;
-  PetscCall(ISGetIndices(factor.rows, &order.rows));
-  PetscCall(ISGetIndices(factor.columns, &order.columns));
+  PetscCall(ISGetIndices(rows, &order.rows));
+  PetscCall(ISGetIndices(columns, &order.columns));
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &order.count,
                         &order.row_map, &order.entries, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB,
              "strata: the matrix has no row map");
-  PetscCall(run_step(F, events.analysis,
-                     [&] { factor.outcome = factor.analyse(arrays, &order); }));
+  PetscCall(work(order));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &order.count,
                             &order.row_map, &order.entries, &done));
-  PetscCall(ISRestoreIndices(factor.columns, &order.columns));
-  PetscCall(ISRestoreIndices(factor.rows, &order.rows));
+  PetscCall(ISRestoreIndices(columns, &order.columns));
+  PetscCall(ISRestoreIndices(rows, &order.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The pattern of complete factors, by PETSc's symbolic phase. That takes no
+// matrix with a missing diagonal entry, which is the factor's outcome then.
+PetscErrorCode find_complete_pattern(Mat F, Mat A, HostPattern* pattern) {
+  FactorBase& factor = factor_of(F);
+  IS rows = factor.rows, columns = factor.columns, natural = NULL;
+  PetscInt missing = -1;
+
+  PetscFunctionBegin;
+  if (!rows) {
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, A->rmap->n, 0, 1, &natural));
+    rows = columns = natural;
+  }
+  PetscCall(with_order(A, rows, columns, [&](const HostOrder& order) {
+    missing = find_missing_diagonal(order);
+    return PETSC_SUCCESS;
+  }));
+  if (missing >= 0) {
+    PetscCallCXX(factor.outcome = failed(
+                     MAT_FACTOR_STRUCT_ZEROPIVOT, missing,
+                     "no diagonal entry in row " + std::to_string(missing)));
+  } else {
+    Mat G;
+    PetscCall(MatGetFactor(A, MATSOLVERPETSC, MAT_FACTOR_LU, &G));
+    PetscCall((*G->ops->lufactorsymbolic)(G, A, rows, columns, &factor.info));
+    PetscCall(read_pattern(G, pattern));
+    PetscCall(MatDestroy(&G));
+  }
+  PetscCall(ISDestroy(&natural));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode analyse_pattern(Mat F, Mat A, const CsrArrays& arrays) {
+  FactorBase& factor = factor_of(F);
+  const bool is_complete = F->factortype == MAT_FACTOR_LU;
+  HostPattern pattern;
+  const auto analyse = [&](const HostOrder* order) {
+    return run_step(F, events.analysis, [&] {
+      factor.outcome =
+          factor.analyse(arrays, order, is_complete ? &pattern : NULL);
+    });
+  };
+
+  PetscFunctionBegin;
+  if (is_complete) PetscCall(find_complete_pattern(F, A, &pattern));
+  if (factor.outcome.error != MAT_FACTOR_NOERROR)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (factor.rows)
+    PetscCall(
+        with_order(A, factor.rows, factor.columns,
+                   [&](const HostOrder& order) { return analyse(&order); }));
+  else
+    PetscCall(analyse(NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,50 +283,6 @@ PetscErrorCode symbolic(Mat F, Mat A, IS rows, IS columns,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Complete factors: PETSc's own, on the host. Strata solves with them.
-PetscErrorCode MatLUFactorNumeric_Strata(Mat F, Mat A,
-                                         const MatFactorInfo* info) {
-  FactorBase& factor = factor_of(F);
-  Outcome& outcome = factor.outcome;
-  PetscObjectState pattern;
-  HostFactors factors;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetNonzeroState(A, &pattern));
-  PetscCheck(pattern == factor.pattern, PetscObjectComm((PetscObject)F),
-             PETSC_ERR_ARG_WRONGSTATE,
-             "strata: the matrix has another pattern than in "
-             "MatLUFactorSymbolic: call that again");
-  Mat G = factor.complete;
-  G->factorerrortype = MAT_FACTOR_NOERROR;
-  PetscCall(PetscLogEventBegin(events.elimination, F, 0, 0, 0));
-  // PETSc's elimination by nodes reads the host's values without a look whether
-  // they are current.
-  const PetscScalar* current;
-  PetscCall(MatSeqAIJGetArrayRead(A, &current));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &current));
-  PetscCall((*G->ops->lufactornumeric)(G, A, info));
-  PetscCall(PetscLogEventEnd(events.elimination, F, 0, 0, 0));
-  outcome = Outcome();
-  if (G->factorerrortype != MAT_FACTOR_NOERROR) {
-    PetscCallCXX(outcome =
-                     failed(G->factorerrortype, G->factorerror_zeropivot_row,
-                            "zero pivot in row " +
-                                std::to_string(G->factorerror_zeropivot_row) +
-                                " of PETSc's complete factors"));
-    outcome.pivot = G->factorerror_zeropivot_value;
-  } else {
-    CompleteReader reader(G);
-    PetscCall(reader.pattern(&factors));
-    PetscCall(reader.values(&factors));
-    PetscCall(run_step(F, events.elimination,
-                       [&] { factor.take_factors(factors, false); }));
-    PetscCall(plan_factors(F));
-  }
-  PetscCall(tell(F, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 }  // namespace
 
 PetscErrorCode register_events() {
@@ -292,8 +297,8 @@ PetscErrorCode register_events() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatILUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
-                                           const MatFactorInfo* info) {
+PetscErrorCode MatLUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
+                                          const MatFactorInfo* info) {
   PetscFunctionBegin;
   PetscCall(symbolic(F, A, rows, columns, info));
   F->ops->lufactornumeric = Numeric_Strata;
@@ -310,47 +315,6 @@ PetscErrorCode MatICCFactorSymbolic_Strata(Mat F, Mat A, IS rows,
   factor_of(F).is_cholesky = true;
   PetscCall(symbolic(F, A, rows, rows, info));
   F->ops->choleskyfactornumeric = Numeric_Strata;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatLUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
-                                          const MatFactorInfo* info) {
-  FactorBase& factor = factor_of(F);
-  HostFactors factors;
-  PetscBool natural[2];
-
-  PetscFunctionBegin;
-  PetscCall(check_info(F, A, rows, columns, info));
-  PetscCall(read_options(F, &factor.options));
-  PetscCheck(factor.options.small_pivot_threshold == 0,
-             PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
-             "-mat_strata_pivot_threshold is of ilu and icc: use "
-             "-pc_factor_shift_type for complete factors, which are PETSc's");
-  PetscCall(MatDestroy(&factor.complete));
-  PetscCall(MatGetFactor(A, MATSOLVERPETSC, MAT_FACTOR_LU, &factor.complete));
-  PetscCall((*factor.complete->ops->lufactorsymbolic)(factor.complete, A, rows,
-                                                      columns, info));
-  PetscCall(MatGetNonzeroState(A, &factor.pattern));
-  PetscCall(count_entries(A, &factor.stored));
-  factor.info = *info;
-  CompleteReader reader(factor.complete);
-  PetscCall(reader.pattern(&factors));
-  PetscCallCXX(reader.stand_ins(&factors));
-  PetscCall(is_natural(rows, &natural[0]));
-  PetscCall(is_natural(columns, &natural[1]));
-  if (!natural[0] || !natural[1])
-    for (auto* list : {&factors.rows, &factors.columns}) {
-      IS order = list == &factors.rows ? rows : columns;
-      const PetscInt* places;
-      PetscCall(ISGetIndices(order, &places));
-      PetscCallCXX(list->assign(places, places + A->rmap->n));
-      PetscCall(ISRestoreIndices(order, &places));
-    }
-  factor.outcome = Outcome();
-  PetscCall(run_step(F, events.analysis,
-                     [&] { factor.take_factors(factors, true); }));
-  PetscCall(plan_factors(F));
-  F->ops->lufactornumeric = MatLUFactorNumeric_Strata;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

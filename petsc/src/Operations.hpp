@@ -15,12 +15,11 @@
 namespace PetscStrata {
 
 // In Factorisations.cpp. The numeric phases set those of Solves.cpp.
-PetscErrorCode MatILUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
-                                           const MatFactorInfo* info);
-PetscErrorCode MatICCFactorSymbolic_Strata(Mat F, Mat A, IS rows,
-                                           const MatFactorInfo* info);
+/// Of complete and incomplete factors.
 PetscErrorCode MatLUFactorSymbolic_Strata(Mat F, Mat A, IS rows, IS columns,
                                           const MatFactorInfo* info);
+PetscErrorCode MatICCFactorSymbolic_Strata(Mat F, Mat A, IS rows,
+                                           const MatFactorInfo* info);
 /// Of -log_view; more calls do no harm.
 PetscErrorCode register_events();
 

@@ -53,17 +53,13 @@ template <class Exec>
 class Order {
  public:
   Order() = default;
-  /// For complete factors, which come in this order.
-  Order(const std::vector<PetscInt>& rows, const std::vector<PetscInt>& columns)
-      : host_rows_(rows) {
-    if (rows.empty()) return;
-    rows_ = copy_of<PetscInt, Exec>("Strata::petsc::rows", rows);
-    columns_ = copy_of<PetscInt, Exec>("Strata::petsc::columns", columns);
-  }
   /// Cost: a sort of each row, on the host.
   explicit Order(const HostOrder& order)
-      : Order({order.rows, order.rows + order.count},
-              {order.columns, order.columns + order.count}) {
+      : host_rows_(order.rows, order.rows + order.count),
+        rows_(copy_of<PetscInt, Exec>("Strata::petsc::rows", host_rows_)),
+        columns_(copy_of<PetscInt, Exec>(
+            "Strata::petsc::columns",
+            {order.columns, order.columns + order.count})) {
     const auto n = static_cast<std::size_t>(order.count);
     std::vector<PetscInt> place(n), row_map(n + 1, 0), entries, source;
     for (std::size_t i = 0; i < n; ++i)

@@ -27,7 +27,6 @@ PetscErrorCode MatDestroy_Strata(Mat F) {
   PetscFunctionBegin;
   PetscCall(ISDestroy(&factor_of(F).rows));
   PetscCall(ISDestroy(&factor_of(F).columns));
-  PetscCall(MatDestroy(&factor_of(F).complete));
   delete static_cast<FactorBase*>(F->data);
   F->data = NULL;
   PetscCall(PetscObjectComposeFunction((PetscObject)F,
@@ -128,7 +127,7 @@ PetscErrorCode MatFactorGetSolverType_Strata(Mat, MatSolverType* type) {
 . -mat_strata_algorithm <a>           - algorithm of the triangular solves, default `automatic`
 . -mat_strata_accuracy <a>            - `rowwise` or `componentwise`
 . -mat_strata_precision <p>           - precision of the factors in solves, `working` or `single`
-. -mat_strata_pivot_threshold <t>     - replace pivots of `PCILU` and `PCICC` below t times the largest entry of their row
+. -mat_strata_pivot_threshold <t>     - replace pivots below t times the largest entry of their row
 . -mat_strata_merged_levels <k>       - level sets merged into one, 0 for an automatic choice
 . -mat_strata_max_right_hand_sides <k> - columns of `MatMatSolve()` solved for at once
 - -mat_strata_max_plan_bytes <n>      - limit of the memory of each triangular solver
@@ -141,7 +140,8 @@ PetscErrorCode MatFactorGetSolverType_Strata(Mat, MatSolverType* type) {
   if they are the same. -log_view shows both parts as StrataAnalysis and
   StrataFactor.
 
-  Complete factors of `PCLU` are PETSc's, computed on the host.
+  The pattern of complete factors of `PCLU` is PETSc's, found on the host. Their
+  numeric phase and all others are Strata's, where the solves run.
 
 .seealso: `MatSolverTypeRegister_Strata()`, `MatStrataGetStatistics()`,
 `PCFactorSetMatSolverType()`, `MatGetFactor()`
@@ -164,9 +164,9 @@ PetscErrorCode MatGetFactor_Strata(Mat A, MatFactorType type, Mat* F) {
       type == MAT_FACTOR_LU ? MATORDERINGND : MATORDERINGNATURAL,
       (char**)&B->preferredordering[type]));
   B->canuseordering = PETSC_TRUE;
-  B->ops->ilufactorsymbolic = PetscStrata::MatILUFactorSymbolic_Strata;
-  B->ops->iccfactorsymbolic = PetscStrata::MatICCFactorSymbolic_Strata;
   B->ops->lufactorsymbolic = PetscStrata::MatLUFactorSymbolic_Strata;
+  B->ops->ilufactorsymbolic = PetscStrata::MatLUFactorSymbolic_Strata;
+  B->ops->iccfactorsymbolic = PetscStrata::MatICCFactorSymbolic_Strata;
   B->ops->destroy = MatDestroy_Strata;
   B->ops->getinfo = MatGetInfo_Strata;
   B->ops->view = MatView_Strata;

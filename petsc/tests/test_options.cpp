@@ -75,7 +75,8 @@ PetscErrorCode test_levels_and_orders(MatType matrix, Random& random) {
 // A block diagonal matrix with two pivots that fail by PETSc's rule.
 PetscErrorCode test_shifted_pivots(MatType matrix, Random& random) {
   PetscFunctionBeginUser;
-  for (const MatFactorType type : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+  for (const MatFactorType type :
+       {MAT_FACTOR_ILU, MAT_FACTOR_ICC, MAT_FACTOR_LU})
     for (const char* order : {"natural", "rcm"}) {
       Rows rows = random_rows(60, random, type == MAT_FACTOR_ICC, 1.0);
       for (const PetscInt row : {20, 41}) {
@@ -102,7 +103,8 @@ PetscErrorCode test_shifted_pivots(MatType matrix, Random& random) {
 
 // Factors of a tridiagonal matrix are complete: a replaced pivot changes A in
 // its own row alone.
-PetscErrorCode test_replaced_pivots(MatType matrix, Random& random) {
+PetscErrorCode test_replaced_pivots(MatType matrix, MatFactorType type,
+                                    Random& random) {
   const PetscInt n = 50, zero = 23;
   const WithOption option("-mat_strata_pivot_threshold", "1e-3");
   Rows rows;
@@ -123,7 +125,7 @@ PetscErrorCode test_replaced_pivots(MatType matrix, Random& random) {
       rows.values[i].push_back(i != j ? -1.0 : i == zero ? 0.0 : 4.0);
     }
   }
-  PetscCall(start_both(strata, petsc, rows, matrix, {}, random));
+  PetscCall(start_both(strata, petsc, rows, matrix, {type}, random));
   PetscCall(MatFactorGetError(strata.F, &error));
   CHECK(error == MAT_FACTOR_NOERROR, "error %d", (int)error);
   for (auto& value : b) value = random.scalar();
@@ -155,16 +157,6 @@ PetscErrorCode test_replaced_pivots(MatType matrix, Random& random) {
   PetscCall(end(strata));
   PetscCall(end(petsc));
 
-  // Complete factors are PETSc's, which have shifts.
-  strata.type = MAT_FACTOR_LU;
-  PetscCall(make(rows, matrix, &strata.A));
-  IS natural;
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &natural));
-  CHECK(code_of([&] { return symbolic(strata, MATSOLVERSTRATA, natural); }) ==
-            PETSC_ERR_SUP,
-        "replaced pivots of complete factors");
-  PetscCall(ISDestroy(&natural));
-  PetscCall(end(strata));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -341,7 +333,8 @@ PetscErrorCode test(MatType matrix, Random& random) {
   PetscCall(PetscLogDefaultBegin());
   PetscCall(test_levels_and_orders(matrix, random));
   PetscCall(test_shifted_pivots(matrix, random));
-  PetscCall(test_replaced_pivots(matrix, random));
+  for (const MatFactorType type : {MAT_FACTOR_ILU, MAT_FACTOR_LU})
+    PetscCall(test_replaced_pivots(matrix, type, random));
   PetscCall(test_single_precision(matrix, random));
   PetscCall(test_events(matrix, random));
   PetscCall(test_phases(matrix, random));

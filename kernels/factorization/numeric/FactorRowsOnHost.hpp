@@ -15,7 +15,9 @@ namespace Detail {
 /// What FactorByRecipe does, by one thread of a host, which eliminates the rows
 /// in their order and keeps the place of each column in its row.
 ///
-/// Cost: a pass over row k of U for each entry k of the lower part of a row.
+/// Cost: a pass over row k of U for each entry k of the lower part of a row,
+/// one for up to four neighbours k whose rows of U have the same columns right
+/// of them, as in complete factors.
 template <class Scalar>
 struct FactorRowsOnHost {
   CrsArrays<Scalar> A;
@@ -23,6 +25,7 @@ struct FactorRowsOnHost {
   const int *a_columns, *u_columns;  // the entries of A and U once more
   std::int64_t num_rows;
   int* places;     // by column, -1 outside of the row
+  int* continues;  // row of U has the columns of the one before, but the first
   Scalar* values;  // of the row, by place
   SmallPivots<Scalar> pivots;
   std::int64_t* fault;  // the first one, see FactorChecks
@@ -43,18 +46,11 @@ struct FactorRowsOnHost {
       values[e - begin] = A.values[e];
     }
     bool finite = true;
-    for (std::int64_t k = 0; k < lower; ++k) {
-      const int other = a_columns[begin + k];
-      std::int64_t entry = U.arrays.row_map(other);
-      const std::int64_t last = U.arrays.row_map(other + 1);
-      const Scalar factor = values[k] / U.values[entry];
-      for (++entry; entry < last; ++entry) {
-        const int place = places[u_columns[entry]];
-        if (place >= 0) values[place] -= factor * U.values[entry];
-      }
-      L.values[own_l + k] = factor;
-      finite &= is_finite(factor);
-    }
+    for (std::int64_t k = 0; k < lower;)
+      for (int rows = subtract_rows(a_columns + begin + k, lower - k,
+                                    values + k, L.values + own_l + k);
+           rows > 0; --rows)
+        finite &= is_finite(L.values[own_l + k++]);
     L.values[own_l + lower] = Scalar(1);
     if (pivots.least) values[lower] = pivots.replaced(i, values[lower]);
     Scalar* const own_u = U.values + U.arrays.row_map(i);
@@ -63,16 +59,65 @@ struct FactorRowsOnHost {
       finite &= is_finite(values[e]);
     }
     for (std::int64_t e = begin; e < end; ++e) places[a_columns[e]] = -1;
+    continues[i] = i > 0 && has_columns_before(i);
     if (*fault != no_fault) return;
     if (own_u[0] == Scalar(0))
       *fault = factor_fault(i, factor_zero_pivot);
     else if (!finite)
       *fault = factor_fault(i, factor_not_finite);
   }
+  KOKKOS_INLINE_FUNCTION bool has_columns_before(std::int64_t i) const {
+    std::int64_t own = U.arrays.row_map(i);
+    const std::int64_t before = own - U.arrays.row_map(i - 1) - 1,
+                       end = U.arrays.row_map(i + 1);
+    if (own + before != end) return false;
+    while (own < end && u_columns[own - before] == u_columns[own]) ++own;
+    return own == end;
+  }
+  /// Subtracts the first rows of U that `columns` names, and returns how many.
+  /// Sums have the same order as one by one.
+  /// @param own, factors  values in these columns, and what they become
+  KOKKOS_INLINE_FUNCTION int subtract_rows(const int* columns,
+                                           std::int64_t count,
+                                           const Scalar* own,
+                                           Scalar* factors) const {
+    int first = columns[0], rows = 0;
+    do {
+      Scalar left = own[rows];
+      for (int r = 0; r < rows; ++r)
+        left -= factors[r] * U.values[U.arrays.row_map(first + r) + rows - r];
+      factors[rows] = left / U.values[U.arrays.row_map(first + rows)];
+    } while (++rows < 4 && rows < count && columns[rows] == first + rows &&
+             continues[first + rows]);
+    if (rows == 1) subtract<1>(first, factors);
+    if (rows == 2) subtract<2>(first, factors);
+    if (rows == 3) subtract<3>(first, factors);
+    if (rows == 4) subtract<4>(first, factors);
+    return rows;
+  }
+  template <int rows>
+  KOKKOS_INLINE_FUNCTION void subtract(int first, const Scalar* factors) const {
+    Scalar factor[rows];
+    const Scalar* from[rows];
+    for (int r = 0; r < rows; ++r) {
+      factor[r] = factors[r];
+      from[r] = U.values + U.arrays.row_map(first + r) + rows - r;
+    }
+    const int* const columns = u_columns + (from[rows - 1] - U.values);
+    const std::int64_t length =
+        U.values + U.arrays.row_map(first + rows) - from[rows - 1];
+    for (std::int64_t e = 0; e < length; ++e) {
+      const int place = places[columns[e]];
+      if (place < 0) continue;
+      Scalar left = values[place];
+      for (int r = 0; r < rows; ++r) left -= factor[r] * from[r][e];
+      values[place] = left;
+    }
+  }
 };
 
-/// What FactorRowsOnHost needs beside the factors: 4 bytes for each column and
-/// the values of the longest row.
+/// What FactorRowsOnHost needs beside the factors: 8 bytes for each row and the
+/// values of the longest row.
 template <class Scalar, class ExecutionSpace>
 class HostEliminationWorkspace {
   using Memory = typename ExecutionSpace::memory_space;
@@ -85,11 +130,9 @@ class HostEliminationWorkspace {
                            const CrsArrays<Scalar>& A,
                            const FactorPatterns<Scalar>& patterns)
       : a_columns_(indices_as<int>(exec, A.entries)),
-        u_columns_(indices_as<int>(exec, patterns.U.arrays.entries)),
-        places_(make_unfilled<Kokkos::View<int*, Memory>>(
-            "Strata::IncompleteLu::place_of_column", A.rows())),
-        values_(make_unfilled<Kokkos::View<Scalar*, Memory>>(
-            "Strata::IncompleteLu::row", patterns.longest_row)) {
+        u_columns_(indices_as<int>(exec, patterns.U.arrays.entries)) {
+    make_unfilled(places_, "Strata::IncompleteLu::places", 2 * A.rows());
+    make_unfilled(values_, "Strata::IncompleteLu::row", patterns.longest_row);
     Kokkos::deep_copy(exec, places_, -1);
   }
 
@@ -102,7 +145,8 @@ class HostEliminationWorkspace {
     run_alone("Strata::IncompleteLu::eliminate", exec,
               FactorRowsOnHost<Scalar>{
                   A, L, U, a_columns_.data(), u_columns_.data(), A.rows(),
-                  places_.data(), values_.data(), pivots, fault});
+                  places_.data(), places_.data() + A.rows(), values_.data(),
+                  pivots, fault});
   }
 
   bool exists() const { return places_.extent(0) > 0; }

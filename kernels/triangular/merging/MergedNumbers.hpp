@@ -142,11 +142,10 @@ struct MergedLook {
   KOKKOS_INLINE_FUNCTION void made(const Scalar& value) {
     overflows = overflows || !is_finite(value);
   }
-  /// The step of an elimination, taken into account: x_t is replaced by
-  /// y_t b_t - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be
-  /// replaced later are kept with the sign that they have on the right-hand
-  /// side, as y_j follows from them; those of dependencies with the opposite
-  /// one.
+  /// The step of an elimination, taken into account: x_t is replaced by y_t b_t
+  /// - sum over j of y_t l_tj x_j. Coefficients of x_j that are to be replaced
+  /// later are kept with the sign that they have on the right-hand side, as y_j
+  /// follows from them; those of dependencies with the opposite one.
   /// @param inner  x_j is to be replaced
   /// @param sum    the factor of x_j so far
   KOKKOS_INLINE_FUNCTION Scalar eliminate(bool inner, const Scalar& sum,

@@ -57,7 +57,8 @@ class FilledMatrix {
                                                       limit);
     const Matrix& filled = filled_->arrays();
     // A may have more, which are of no row.
-    const std::int64_t entries = A.row_map.template fetch<Memory>(A.rows());
+    const std::int64_t entries =
+        A.rows() > 0 ? A.row_map.template fetch<Memory>(A.rows()) : 0;
     fill_entries_ = static_cast<std::int64_t>(filled.num_values) - entries;
     if (fill_entries_ == 0) {
       filled_.reset();

@@ -22,8 +22,7 @@
       Detail::WorkPool<Space>*, Detail::GraphLevels<Space::memory_space>*);   \
   keyword LevelOrder<Space::memory_space> Detail::make_level_order(           \
       const Space&, const DependencyGraph<Space::memory_space>&, WithinLevel, \
-      Detail::WorkPool<Space>&,                                               \
-      Detail::GraphLevels<Space::memory_space>);                              \
+      Detail::WorkPool<Space>&, Detail::GraphLevels<Space::memory_space>);    \
   keyword LevelOrder<Space::memory_space> Detail::order_by_cache_blocks(      \
       const Space&, const DependencyGraph<Space::memory_space>&,              \
       const LevelOrder<Space::memory_space>&, int, WithinLevel,               \

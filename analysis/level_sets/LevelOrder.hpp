@@ -319,10 +319,11 @@ LevelOrder<typename ExecutionSpace::memory_space> make_level_order(
     GraphLevels<typename ExecutionSpace::memory_space> levels = {}) {
   if (graph.num_vertices == 0) return {};
   if (!levels.known) {
-    if constexpr (is_gpu<ExecutionSpace>)
+    if constexpr (is_gpu<ExecutionSpace>) {
       levels = find_levels_on_device(exec, graph, pool);
-    else
+    } else {
       levels = find_levels_on_host(exec, graph, pool);
+    }
   }
   return order_by_known_levels(exec, graph, levels, nullptr, within, pool);
 }

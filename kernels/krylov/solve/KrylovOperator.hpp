@@ -119,8 +119,9 @@ struct HasColumns<
 template <class Operator>
 void check_krylov_operator(const char* name, const Operator& A,
                            std::int64_t rows) {
-  if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value)
+  if constexpr (HasRows<Operator>::value && HasColumns<Operator>::value) {
     require_square(name, A.rows(), A.columns());
+  }
   if constexpr (HasRows<Operator>::value) {
     if (A.rows() != rows)
       throw SizeMismatchError(name,

@@ -84,20 +84,18 @@ struct CheckBand {
     Kokkos::atomic_fetch_min(&fault(what),
                              static_cast<unsigned long long>(number));
   }
-  /// Whether a diagonal entry of this modulus dominates its line.
-  KOKKOS_INLINE_FUNCTION bool dominates(Real diagonal, Real sum) const {
-    // The sum has as many roundings as terms.
-    const Real slack = static_cast<Real>(A.lower + A.upper + 1) * roundoff;
-    return sum <= diagonal * (Real(1) + slack);
-  }
-
   KOKKOS_INLINE_FUNCTION void finish(int system, std::int64_t i, Real sum,
                                      Real largest) const {
     if (i >= A.size) return;
     const std::int64_t number = system * A.size + i;
-    // Rows find all of them.
-    if (by_rows && !is_finite(largest)) note(BandFaults::not_finite, number);
-    if (!dominates(modulus(A(system, i, i)), sum))
+    const Real diagonal = modulus(A(system, i, i));
+    // An infinity less itself is a NaN, and a NaN equals nothing. Rows find
+    // all of them.
+    if (by_rows && !(largest - largest == Real(0)))
+      note(BandFaults::not_finite, number);
+    // The sum has as many roundings as terms.
+    const Real slack = static_cast<Real>(A.lower + A.upper + 1) * roundoff;
+    if (!(sum <= diagonal * (Real(1) + slack)))
       note(BandFaults::place(by_rows ? BandFaults::row : BandFaults::column,
                              system),
            number);
@@ -130,12 +128,104 @@ struct CheckBand {
       }
       finish(system, first + thread, sum, largest);
     } else {
-      for (std::int64_t i = first; i < first + lines; ++i) {
-        Real sum(0), largest(0);
-        add(system, i, 0, sum, largest);
-        finish(system, i, sum, largest);
-      }
+      lines_of_host(system, first);
     }
+  }
+  /// A host's: the lines of a team, by its one thread.
+  KOKKOS_INLINE_FUNCTION void lines_of_host(int system,
+                                            std::int64_t first) const {
+    const std::int64_t end = sooner(first + lines, A.size);
+    if constexpr (by_rows) {
+      rows_of_host(system, first, end);
+    } else {
+      for (std::int64_t j = first; j < end; ++j) column_of_host(system, j);
+    }
+  }
+
+ private:
+  static KOKKOS_INLINE_FUNCTION std::int64_t later(std::int64_t a,
+                                                   std::int64_t b) {
+    return a > b ? a : b;
+  }
+  static KOKKOS_INLINE_FUNCTION std::int64_t sooner(std::int64_t a,
+                                                    std::int64_t b) {
+    return a < b ? a : b;
+  }
+
+  /// Rows first to end - 1, column after column, as they are stored.
+  KOKKOS_INLINE_FUNCTION void rows_of_host(int system, std::int64_t first,
+                                           std::int64_t end) const {
+    Real sum[lines], largest[lines];
+    for (int line = 0; line < lines; ++line) sum[line] = largest[line] = 0;
+    const std::int64_t stop = sooner(end + A.upper, A.size);
+    for (std::int64_t j = later(first - A.lower, 0); j < stop; ++j) {
+      const auto take = [&](std::int64_t from, std::int64_t to) {
+        if (from >= to) return;
+        const Scalar* const value = &A(system, from, j);
+        const int line = static_cast<int>(from - first);
+        const int count = static_cast<int>(to - from);
+        if (A.row_stride == 1)  // vector instructions
+          add_column(value, 1, count, sum + line, largest + line);
+        else
+          add_column(value, A.row_stride, count, sum + line, largest + line);
+      };
+      const std::int64_t top = later(j - A.upper, first),
+                         bottom = sooner(j + A.lower + 1, end);
+      take(top, sooner(bottom, j));
+      take(later(top, j + 1), bottom);
+    }
+    for (std::int64_t i = first; i < end; ++i)
+      finish_of_host(system, i, sum[i - first], largest[i - first]);
+  }
+
+  static KOKKOS_INLINE_FUNCTION void add_column(const Scalar* value,
+                                                std::int64_t stride, int count,
+                                                Real* sum, Real* largest) {
+    for (int k = 0; k < count; ++k) {
+      const Real size = modulus(value[k * stride]);
+      sum[k] += size;
+      largest[k] = size > largest[k] ? size : largest[k];
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void column_of_host(int system, std::int64_t j) const {
+    // Several sums, because an addition waits for the one before it.
+    constexpr int parts = 4;
+    Real sum[parts] = {0, 0, 0, 0}, largest[parts] = {0, 0, 0, 0};
+    const auto take = [&](std::int64_t from, std::int64_t to) {
+      if (from >= to) return;
+      const Scalar* const value = &A(system, from, j);
+      for (std::int64_t k = 0; k < to - from; k += parts)
+        for (int p = 0; p < parts; ++p) {
+          if (k + p >= to - from) break;
+          const Real size = modulus(value[(k + p) * A.row_stride]);
+          sum[p] += size;
+          if (size > largest[p]) largest[p] = size;
+        }
+    };
+    take(later(j - A.upper, 0), j);
+    take(j + 1, sooner(j + A.lower + 1, A.size));
+    for (int p = 1; p < parts; ++p) {
+      sum[0] += sum[p];
+      if (largest[p] > largest[0]) largest[0] = largest[p];
+    }
+    finish_of_host(system, j, sum[0], largest[0]);
+  }
+
+  /// From the sum and the largest of what stands beside the diagonal, NaN left
+  /// out of the latter.
+  KOKKOS_INLINE_FUNCTION void finish_of_host(int system, std::int64_t i,
+                                             Real sum, Real largest) const {
+    const Real diagonal = modulus(A(system, i, i));
+    const Real total = sum + diagonal;
+    if (!(total - total == Real(0))) {
+      // Not finite, or a sum that overflows: one value after the other.
+      sum = largest = 0;
+      add(system, i, 0, sum, largest);
+    } else if (diagonal > largest) {
+      largest = diagonal;
+    }
+    finish(system, i, sum, largest);
   }
 };
 
@@ -143,9 +233,22 @@ struct CheckBand {
 template <class ExecutionSpace, class Scalar, class Scale, class Fault>
 void check_band(const ExecutionSpace& exec, const BandRef<Scalar>& A,
                 const Scale& scale, const Fault& fault) {
-  Kokkos::deep_copy(exec, fault, BandFaults::none);
-  const auto launch = [&](const auto& check) {
-    using Check = std::decay_t<decltype(check)>;
+  const bool by_caller = is_left_to_caller<ExecutionSpace>(
+      (A.lower + A.upper + 1) * A.size * A.batch);
+  if (by_caller)
+    std::fill(fault.data(), fault.data() + fault.extent(0), BandFaults::none);
+  else
+    Kokkos::deep_copy(exec, fault, BandFaults::none);
+  const auto launch = [&](auto check) {
+    using Check = decltype(check);
+    if constexpr (!is_gpu<ExecutionSpace>) {
+      if (by_caller) {
+        for (int system = 0; system < A.batch; ++system)
+          for (std::int64_t first = 0; first < A.size; first += Check::lines)
+            check.lines_of_host(system, first);
+        return;
+      }
+    }
     Kokkos::TeamPolicy<ExecutionSpace> policy(
         exec,
         static_cast<int>((A.size + Check::lines - 1) / Check::lines * A.batch),

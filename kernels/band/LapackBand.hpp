@@ -11,6 +11,7 @@
 #include <core/scalar/Modulus.hpp>
 #include <cstdint>
 #include <kernels/band/BandAlgorithm.hpp>
+#include <kernels/band/HostBandColumns.hpp>
 
 namespace Strata {
 namespace Detail {
@@ -56,39 +57,53 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   void factor(const ExecutionSpace& exec, const BandRef<Scalar>& A,
               const typename Base::Scale& scale,
               const typename Base::Fault& fault, Real small) override {
-    pack(exec, A, [](std::int64_t) {});
-    const int info = eliminate();
+    const Columns columns(A);
+    pack(exec, [&](std::int64_t j) { columns.copy(j, diagonal(j)); });
+    const int info = Lapack<Scalar>::gbtrf(size_, lower_, upper_, band_.data(),
+                                           lines_, exchange_.data());
     const auto note = [&](int what, std::int64_t row) {
       fault(what) = std::min(fault(what), static_cast<unsigned long long>(row));
     };
     if (info > 0) note(BandFaults::pivot, info - 1);
-    const int end = info > 0 ? info - 1 : size_;
-    for (int k = 0; k < end; ++k) {
-      if (!is_usable(k))
+    for (int k = 0; k < size_; ++k) {
+      pivots_(k) = exchange_(k) - 1;
+      const Real p = modulus(*diagonal(k));
+      if (info > 0 && k >= info - 1) continue;
+      // The solutions multiply by 1 / p, or divide by p.
+      if (!(p - p == Real(0)) || !(1 / p - 1 / p == Real(0)))
         note(BandFaults::overflow, k);
-      else if (is_small(k, small, scale))
+      else if (checks_pivots_ && !(p > small * scale(k)))
         note(BandFaults::pivot, k);
     }
   }
 
-  /// One pass over the band, which looks at each column while it is copied. A
-  /// matrix whose columns are not all dominated is left to the other way.
+  /// One pass over the band, which adds up each column while it is copied.
   bool factor_checked(const ExecutionSpace& exec, const BandRef<Scalar>& A,
                       const typename Base::Scale& scale, Real small) override {
-    const CheckBand<Scalar, ExecutionSpace, false> check{A, {}, {}};
-    std::atomic<bool> good{true};
-    pack(exec, A, [&](std::int64_t j) {
-      Real sum(0), largest(0);
-      check.add(0, j, 0, sum, largest);
-      // What dominates a column is its largest entry, and no row has less.
-      scale(j) = modulus(A(0, j, j));
-      if (!is_finite(largest) ||
-          (checks_pivots_ && !check.dominates(scale(j), sum)))
-        good = false;
-    });
-    if (!good || eliminate() != 0) return false;
-    for (int k = 0; k < size_; ++k)
-      if (!is_usable(k) || is_small(k, small, scale)) return false;
+    const Columns columns(A);
+    // That the diagonal dominates is asked for where row exchanges are not.
+    std::atomic<bool> finite{true}, dominant{true};
+    const auto take = [&](std::int64_t j) {
+      const Real sum = columns.copy(j, diagonal(j));
+      if (!(sum - sum == Real(0))) finite = false;
+      if (!checks_pivots_) return;
+      scale(j) = quick_modulus(A(0, j, j));
+      if (dominant && !columns.dominates_column(j, sum)) dominant = false;
+    };
+    pack(exec, take);
+    if (!finite || Lapack<Scalar>::gbtrf(size_, lower_, upper_, band_.data(),
+                                         lines_, exchange_.data()) != 0)
+      return false;
+    if (!dominant) {
+      if (!columns.dominates_rows(scale.data())) return false;
+      for (int k = 0; k < size_; ++k) scale(k) = quick_modulus(A(0, k, k));
+    }
+    for (int k = 0; k < size_; ++k) {
+      pivots_(k) = exchange_(k) - 1;
+      if (is_doubtful_pivot(*diagonal(k),
+                            checks_pivots_ ? small * scale(k) : Real(0)))
+        return false;
+    }
     return true;
   }
 
@@ -153,6 +168,8 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   }
 
  private:
+  using Columns = HostBandColumns<Scalar, ExecutionSpace>;
+
   /// Where a column's address decides its last bits: some kernels of OpenBLAS
   /// (Prescott's, which it takes on processors that it does not know) round
   /// other sums if a complex<float> is not at a multiple of 16 bytes.
@@ -176,37 +193,16 @@ class LapackBand : public BandAlgorithm<Scalar, ExecutionSpace> {
   Scalar* diagonal(std::int64_t j) const {
     return band_.data() + j * lines_ + lower_ + upper_;
   }
-  /// Copies all columns, and calls look(j) for each. Waits.
-  template <class Look>
-  void pack(const ExecutionSpace& exec, const BandRef<Scalar>& A,
-            const Look& look) const {
+  /// Calls take(j) for all columns. Waits.
+  template <class Take>
+  void pack(const ExecutionSpace& exec, const Take& take) const {
     const std::int64_t elements = std::int64_t{lines_} * size_;
     for_each("Strata::Band::pack", exec, size_,
              is_left_beside_lapack<ExecutionSpace>(elements) ? 0 : elements,
-             [&](std::int64_t j) {
-               const std::int64_t begin = std::max<std::int64_t>(0, j - upper_),
-                                  end = std::min(A.size, j + lower_ + 1);
-               for (std::int64_t i = begin; i < end; ++i)
-                 diagonal(j)[i - j] = A(0, i, j);
-               look(j);
-             });
+             take);
     exec.fence();
   }
-  /// What gbtrf returns, and the exchanges.
-  int eliminate() const {
-    const int info = Lapack<Scalar>::gbtrf(size_, lower_, upper_, band_.data(),
-                                           lines_, exchange_.data());
-    for (int k = 0; k < size_; ++k) pivots_(k) = exchange_(k) - 1;
-    return info;
-  }
-  /// Whether solutions can be multiplied by 1 / pivot k, or divided by it.
-  bool is_usable(int k) const {
-    const Real p = modulus(*diagonal(k));
-    return is_finite(p) && is_finite(1 / p);
-  }
-  bool is_small(int k, Real small, const typename Base::Scale& scale) const {
-    return checks_pivots_ && !(modulus(*diagonal(k)) > small * scale(k));
-  }
+
   /// @param elements  that the loop goes over: see is_left_to_caller
   template <class Body>
   static void for_each(const char* label, const ExecutionSpace& exec,

@@ -70,6 +70,10 @@ struct Lapack;
                      const Scalar* a, const int* lda, const Scalar* b,         \
                      const int* ldb, const Scalar* beta, Scalar* c,            \
                      const int* ldc, std::size_t, std::size_t);                \
+  void letter##gemv_(const char* trans, const int* m, const int* n,            \
+                     const Scalar* alpha, const Scalar* a, const int* lda,     \
+                     const Scalar* x, const int* incx, const Scalar* beta,     \
+                     Scalar* y, const int* incy, std::size_t);                 \
   }                                                                            \
   namespace Strata {                                                           \
   namespace Detail {                                                           \
@@ -117,6 +121,13 @@ struct Lapack;
       const Scalar minus_one(-1), one(1);                                      \
       letter##gemm_("N", "N", &m, &n, &k, &minus_one, a, &lda, b, &ldb, &one,  \
                     c, &ldc, 1, 1);                                            \
+    }                                                                          \
+    /* y += A x, for A m x n. */                                               \
+    static void add_product(int m, int n, const Scalar* a, int lda,            \
+                            const Scalar* x, Scalar* y) {                      \
+      const Scalar one(1);                                                     \
+      const int step = 1;                                                      \
+      letter##gemv_("N", &m, &n, &one, a, &lda, x, &step, &one, y, &step, 1);  \
     }                                                                          \
   };                                                                           \
   }                                                                            \

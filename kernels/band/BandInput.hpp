@@ -313,6 +313,9 @@ struct NotePivots {
                                          const Scalar& value) const {
     const std::int64_t at = place(pivot);
     if (at < 0) return;
+    const auto is_finite = [](Real number) {
+      return number - number == Real(0);
+    };
     const Real p = modulus(value);
     const bool is_small = is_finite(p) && !(p > small * scale(at));
     if (!is_small && is_finite(p) && is_finite(Real(1) / p)) return;

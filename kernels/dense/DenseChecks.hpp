@@ -74,11 +74,11 @@ inline void check_right_hand_sides(const StridedBlock& A, const StridedBlock& b,
 }
 
 /// @throws NotFiniteError for the first such value of [A | b].
-inline void require_finite_input(std::int64_t found, std::int64_t rows,
-                                 std::int64_t columns) {
-  if (found == nowhere) return;
-  const std::int64_t row = found % rows;
-  const std::int64_t column = found / rows;
+inline void require_finite_input(const DenseInspection& found,
+                                 std::int64_t rows, std::int64_t columns) {
+  if (found.not_finite == DenseInspection::nowhere) return;
+  const std::int64_t row = found.not_finite % rows;
+  const std::int64_t column = found.not_finite / rows;
   const bool in_a = column < columns;
   throw NotFiniteError(in_a ? "A" : "b",
                        "the entry in row " + std::to_string(row) + ", column " +
@@ -98,9 +98,10 @@ inline void require_no_overflow(int column) {
       "scale the rows of A, or use a scalar type of a wider range", -1,
       std::to_string(column));
 }
-inline void require_finite_result(std::int64_t found, std::int64_t rows) {
-  if (found == nowhere) return;
-  const std::int64_t row = found % rows;
+inline void require_finite_result(const DenseInspection& found,
+                                  std::int64_t rows) {
+  if (found.not_finite == DenseInspection::nowhere) return;
+  const std::int64_t row = found.not_finite % rows;
   throw FactorizationError(
       "A",
       "row " + std::to_string(row) +

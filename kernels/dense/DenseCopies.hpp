@@ -5,19 +5,79 @@
 #include <Strata_Error.hpp>
 #include <algorithm>
 #include <core/device/Backend.hpp>
+#include <core/device/NotReady.hpp>
 #include <core/lapack/Lapack.hpp>
 #include <core/matrix/MultiVectorRef.hpp>
 #include <cstdint>
 #include <kernels/dense/DenseRef.hpp>
-#include <limits>
 #include <type_traits>
 
 namespace Strata {
 namespace Detail {
 
-/// What inspect_elements finds if all elements are finite.
-inline constexpr std::int64_t nowhere =
-    std::numeric_limits<std::int64_t>::max();
+/// What the check of a dense matrix finds.
+struct DenseInspection {
+  static constexpr std::int64_t nowhere = INT64_MAX;
+  /// Place i + j * rows of the first value that is not finite.
+  std::int64_t not_finite = nowhere;
+};
+
+struct JoinInspections {
+  using value_type = DenseInspection;
+  KOKKOS_INLINE_FUNCTION void init(DenseInspection& value) const {
+    value = DenseInspection();
+  }
+  KOKKOS_INLINE_FUNCTION void join(DenseInspection& into,
+                                   const DenseInspection& from) const {
+    join_parts(into, from);
+  }
+  // Kokkos before 4.0 joins in shared memory.
+  KOKKOS_INLINE_FUNCTION void join(volatile DenseInspection& into,
+                                   const volatile DenseInspection& from) const {
+    join_parts(into, from);
+  }
+
+ private:
+  template <class Into, class From>
+  KOKKOS_INLINE_FUNCTION static void join_parts(Into& into, From& from) {
+    if (from.not_finite < into.not_finite) into.not_finite = from.not_finite;
+  }
+};
+
+/// Whether `count` elements that adjoin are finite: what is not finite less
+/// itself is a NaN, and so is each sum with it. A host adds up several at once.
+template <class Scalar>
+bool are_finite(const Scalar* first, std::int64_t count) {
+  using Real = RealOf<Scalar>;
+  constexpr int at_once = 8;
+  const Real* const part = reinterpret_cast<const Real*>(first);
+  const std::int64_t parts =
+      count * static_cast<std::int64_t>(sizeof(Scalar) / sizeof(Real));
+  Real sum[at_once];
+  for (int k = 0; k < at_once; ++k) sum[k] = 0;
+  std::int64_t i = 0;
+  for (; i + at_once <= parts; i += at_once)
+    for (int k = 0; k < at_once; ++k) sum[k] += part[i + k] - part[i + k];
+  for (; i < parts; ++i) sum[0] += part[i] - part[i];
+  bool finite = true;
+  for (int k = 0; k < at_once; ++k) finite = finite && sum[k] == Real(0);
+  return finite;
+}
+
+/// Copies rows x columns by a host's thread: by columns where both sides store
+/// these, else by rows, of as many columns as a cache line holds.
+template <class From, class To>
+void copy_columns(const MultiVectorRef<From>& from,
+                  const MultiVectorRef<To>& to, std::int64_t rows,
+                  std::int64_t columns) {
+  if (from.row_stride == 1 && to.row_stride == 1) {
+    for (std::int64_t j = 0; j < columns; ++j)
+      std::copy(&from(0, j), &from(0, j) + rows, &to(0, j));
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) to(i, j) = from(i, j);
+}
 
 /// Copies [a | b], or [a | identity] where b has no memory, into `to` and looks
 /// at all values.
@@ -38,6 +98,29 @@ struct CopyIn {
                               : 0);
     to(i, j) = value;
     return is_finite(value);
+  }
+  /// Columns begin to end - 1, by a host's thread; false where a value is not
+  /// finite.
+  bool columns(std::int64_t rows, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t middle =
+        std::max(begin, std::min<std::int64_t>(end, a_columns));
+    const auto place = [this](std::int64_t j) {
+      return MultiVectorRef<Scalar>{&to(0, j), 1, to.ld};
+    };
+    copy_columns(a.from(begin), place(begin), rows, middle - begin);
+    if (b.data) {
+      copy_columns(b.from(middle - a_columns), place(middle), rows,
+                   end - middle);
+    } else {
+      for (std::int64_t j = middle; j < end; ++j) {
+        std::fill(&to(0, j), &to(0, j) + rows, Scalar(0));
+        to(j - a_columns, j) = Scalar(1);
+      }
+    }
+    bool finite = true;
+    for (std::int64_t j = begin; j < end; ++j)
+      finite = are_finite(&to(0, j), rows) && finite;
+    return finite;
   }
 };
 
@@ -85,6 +168,13 @@ struct Inspect {
   KOKKOS_INLINE_FUNCTION bool operator()(Index i, Index j) const {
     return is_finite(a(i, j));
   }
+  /// As CopyIn::columns.
+  bool columns(std::int64_t rows, std::int64_t begin, std::int64_t end) const {
+    bool finite = true;
+    for (std::int64_t j = begin; j < end; ++j)
+      finite = are_finite(&a(0, j), rows) && finite;
+    return finite;
+  }
 };
 
 /// Copies rows x columns, column j to column column_of[j] if there is such a
@@ -131,10 +221,18 @@ struct WriteEchelon {
   }
 };
 
+/// Whether `Visit` has a function for columns, which a host calls for some at a
+/// time.
+template <class Visit, class = void>
+struct TakesColumns : std::false_type {};
+template <class Visit>
+struct TakesColumns<Visit, std::void_t<decltype(&Visit::columns)>>
+    : std::true_type {};
+
 /// Calls visit(i, j) for the elements of a matrix, which are numbered by
 /// columns: a device's threads have one each.
 template <class Visit, class Index>
-struct ByElements {
+struct ByElements : JoinInspections {
   static constexpr bool by_columns = false;
   Visit visit;
   Index rows, columns;
@@ -144,36 +242,44 @@ struct ByElements {
     visit(k - j * rows, j);
   }
   /// The first element for which `visit` is false.
-  KOKKOS_INLINE_FUNCTION void operator()(Index k, std::int64_t& found) const {
+  KOKKOS_INLINE_FUNCTION void operator()(Index k,
+                                         DenseInspection& found) const {
     const Index j = k / rows;
-    if (!visit(k - j * rows, j) && static_cast<std::int64_t>(k) < found)
-      found = static_cast<std::int64_t>(k);
+    if (!visit(k - j * rows, j) &&
+        static_cast<std::int64_t>(k) < found.not_finite)
+      found.not_finite = static_cast<std::int64_t>(k);
   }
 };
 
-/// The same on a host, whose threads take some columns at once if there are
+/// The same on a host, whose threads take some columns at once where there are
 /// enough: those that share a cache line where rows adjoin.
 template <class Visit, class Index>
-struct ByColumns {
+struct ByColumns : JoinInspections {
   static constexpr bool by_columns = true;
   Visit visit;
   Index rows, columns, at_once = 1;
+
   void operator()(Index k) const {
-    each(k, [&](Index i, Index j) { visit(i, j); });
+    if constexpr (TakesColumns<Visit>::value) {
+      visit.columns(rows, begin_of(k), end_of(k));
+    } else {
+      for (Index j = begin_of(k); j < end_of(k); ++j)
+        for (Index i = 0; i < rows; ++i) visit(i, j);
+    }
   }
-  void operator()(Index k, std::int64_t& found) const {
-    each(k, [&](Index i, Index j) {
-      if (!visit(i, j))
-        found = std::min(found, static_cast<std::int64_t>(i + j * rows));
-    });
+  void operator()(Index k, DenseInspection& found) const {
+    if (visit.columns(rows, begin_of(k), end_of(k))) return;
+    for (Index j = begin_of(k); j < end_of(k); ++j)
+      for (Index i = 0; i < rows; ++i)
+        if (!visit(i, j))
+          found.not_finite = std::min(found.not_finite,
+                                      static_cast<std::int64_t>(i + j * rows));
   }
 
  private:
-  template <class Work>
-  void each(Index k, const Work& work) const {
-    const Index end = std::min(columns, static_cast<Index>((k + 1) * at_once));
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = k * at_once; j < end; ++j) work(i, j);
+  Index begin_of(Index k) const { return k * at_once; }
+  Index end_of(Index k) const {
+    return std::min(columns, static_cast<Index>((k + 1) * at_once));
   }
 };
 
@@ -229,13 +335,13 @@ void for_elements(const char* label, const ExecutionSpace& exec,
                     Kokkos::parallel_for(label, policy, functor);
                 });
 }
-/// The place i + j * rows of the first element for which visit(i, j) is false,
-/// or `nowhere`. Waits for exec. @param beside_lapack see is_callers
+/// Waits for exec. @param beside_lapack see is_callers
 template <class ExecutionSpace, class Visit>
-std::int64_t inspect_elements(const char* label, const ExecutionSpace& exec,
-                              std::int64_t rows, std::int64_t columns,
-                              const Visit& visit, bool beside_lapack = false) {
-  std::int64_t found = nowhere;
+DenseInspection inspect_elements(const char* label, const ExecutionSpace& exec,
+                                 std::int64_t rows, std::int64_t columns,
+                                 const Visit& visit,
+                                 bool beside_lapack = false) {
+  DenseInspection found;
   const bool by_caller =
       is_callers<ExecutionSpace>(rows, columns, beside_lapack);
   with_elements(exec, rows, columns, visit,
@@ -244,8 +350,7 @@ std::int64_t inspect_elements(const char* label, const ExecutionSpace& exec,
                     for (auto i = policy.begin(); i < policy.end(); ++i)
                       functor(i, found);
                   else
-                    Kokkos::parallel_reduce(label, policy, functor,
-                                            Kokkos::Min<std::int64_t>(found));
+                    Kokkos::parallel_reduce(label, policy, functor, found);
                 });
   exec.fence();
   return found;

@@ -191,7 +191,7 @@ class GaussJordanState {
     ld_ = leading_dimension(size.rows);
     const std::int64_t columns = size.columns + size.further;
     reserve(exec, work_, ld_ * (columns + room));
-    const std::int64_t found = inspect_elements(
+    const DenseInspection found = inspect_elements(
         "Strata::GaussJordan::copy_in", exec, size.rows, columns,
         CopyIn<Scalar>{multi_vector_ref<const Scalar>(A), b, work_ref(),
                        size.columns},
@@ -243,7 +243,10 @@ class GaussJordanState {
 
   void require_finite(const ExecutionSpace& exec, const Ref& a,
                       std::int64_t rows, std::int64_t columns) {
-    const std::int64_t found =
+    if constexpr (has_lapack<ExecutionSpace>) {
+      if (by_lapack() && lapack_.is_finite(a, rows, columns)) return;
+    }
+    const DenseInspection found =
         inspect_elements("Strata::GaussJordan::inspect", exec, rows, columns,
                          Inspect<Scalar>{a}, by_lapack());
     require_finite_result(found, rows);

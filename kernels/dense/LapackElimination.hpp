@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <core/lapack/Lapack.hpp>
 #include <core/memory/AllocateView.hpp>
+#include <kernels/dense/DenseCopies.hpp>
 #include <kernels/dense/PanelState.hpp>
 
 namespace Strata {
@@ -22,8 +23,7 @@ class LapackElimination {
   void sweep(const Ref& a, std::int64_t rows, std::int64_t columns,
              std::int64_t further, double tolerance) {
     const std::int64_t steps = std::min(rows, columns);
-    if (static_cast<std::int64_t>(exchange_.extent(0)) < steps)
-      make_unfilled(exchange_, "Strata::Dense::exchange", steps);
+    reserve(exchange_, "Strata::Dense::exchange", steps);
     pivots_ = Pivots();
     pivots_.columns.resize(steps);
     for (std::int64_t q = 0; q < steps; ++q) pivots_.columns[q] = q;
@@ -63,21 +63,48 @@ class LapackElimination {
     solve(a, x, rows, rows);
   }
 
-  std::size_t bytes() const { return exchange_.extent(0) * sizeof(int); }
+  /// Whether all elements are finite. Where there are many, BLAS adds up each
+  /// row: its threads are at work, and a sum of what is not finite is not. A
+  /// sum may overflow, too, and then each element is looked at.
+  bool is_finite(const Ref& a, std::int64_t rows, std::int64_t columns) {
+    if (rows * columns > least_for_sums) {
+      reserve(ones_, "Strata::Dense::ones", columns);
+      reserve(sums_, "Strata::Dense::sums", rows);
+      std::fill(ones_.data(), ones_.data() + columns, Scalar(1));
+      std::fill(sums_.data(), sums_.data() + rows, Scalar(0));
+      Lapack<Scalar>::add_product(
+          static_cast<int>(rows), static_cast<int>(columns), a.data,
+          static_cast<int>(a.ld), ones_.data(), sums_.data());
+      if (are_finite(sums_.data(), rows)) return true;
+    }
+    for (std::int64_t j = 0; j < columns; ++j)
+      if (!are_finite(&a(0, j), rows)) return false;
+    return true;
+  }
+
+  std::size_t bytes() const {
+    return exchange_.extent(0) * sizeof(int) +
+           (ones_.extent(0) + sums_.extent(0)) * sizeof(Scalar);
+  }
 
  private:
-  static bool are_finite(const Scalar* first, std::int64_t count) {
-    bool finite = true;
-    for (std::int64_t i = 0; i < count; ++i) finite &= is_finite(first[i]);
-    return finite;
+  template <class View>
+  static void reserve(View& buffer, const char* label, std::int64_t elements) {
+    if (static_cast<std::int64_t>(buffer.extent(0)) >= elements) return;
+    buffer = View();
+    make_unfilled(buffer, label, elements);
   }
+
+  /// Elements from which on is_finite calls BLAS.
+  static constexpr std::int64_t least_for_sums = 16384;
 
   /// Finds the first column whose pivot is too small, and the first that has
   /// left the range of numbers.
   void look_at(const Ref& a, std::int64_t rows, std::int64_t columns,
                double tolerance) {
+    const bool finite = is_finite(a, rows, columns);
     for (std::int64_t j = 0; j < columns; ++j) {
-      if (!are_finite(&a(0, j), rows)) {
+      if (!finite && !are_finite(&a(0, j), rows)) {
         pivots_.overflow = static_cast<int>(j);
         return;
       }
@@ -89,6 +116,7 @@ class LapackElimination {
 
   Pivots pivots_;
   Kokkos::View<int*, MemorySpace> exchange_;
+  Kokkos::View<Scalar*, MemorySpace> ones_, sums_;
 };
 
 }  // namespace Detail

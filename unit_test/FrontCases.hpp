@@ -244,7 +244,7 @@ class Case {
     using Factor =
         Strata::Detail::FactorByFronts<Scalar,
                                        Kokkos::DefaultHostExecutionSpace>;
-    const Strata::Detail::FrontTree tree(pattern_, Factor::most_small);
+    const Strata::Detail::FrontTree tree(pattern_);
     EXPECT_TRUE(Strata::Detail::FrontTasks::fits(tree));
     tasks_ = Strata::Detail::FrontTasks(pattern_, tree);
     // What is asked for before tasks are made.

@@ -202,7 +202,7 @@ class EliminationFronts {
         on_host<std::int64_t>(exec, patterns.L.arrays.row_map), is_symmetric);
     if (pattern.is_too_large()) return nullptr;
     using Factor = FactorByFronts<Scalar, ExecutionSpace>;
-    const FrontTree tree(pattern, Factor::most_small);
+    const FrontTree tree(pattern);
     if (!FrontTasks::fits(tree) ||
         FrontTasks::least_bytes(tree, sizeof(Scalar)) > most)
       return nullptr;

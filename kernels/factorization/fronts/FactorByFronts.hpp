@@ -44,9 +44,8 @@ struct FactorByFronts {
   using Tile = FrontTile<Scalar, ExecutionSpace>;
   static constexpr int tile = Tile::edge;
   static constexpr int threads = Tile::threads;
-  static constexpr int most_small = Tile::most_small;
   static constexpr std::size_t scratch_bytes = Tile::scratch_bytes;
-  static constexpr int teams_of_multiprocessor = 4;
+  static constexpr int teams_of_multiprocessor = 3;
 
   CrsArrays<Scalar> A;
   FrontArrays arrays;
@@ -73,10 +72,7 @@ struct FactorByFronts {
       const auto draw = [&] {
         if (draws) next = Kokkos::atomic_fetch_add(drawn, 1u);
       };
-      if (most_parts > 1 && task.is_small && task.parts() > 1)
-        run_task<most_parts>(team, task, scratch, draw);
-      else
-        run_task<1>(team, task, scratch, draw);
+      run_task(team, task, scratch, draw);
       if (draws) tickets[turn ^ 1] = next;
     }
   }
@@ -85,12 +81,10 @@ struct FactorByFronts {
   static constexpr int lanes = Tile::lanes, groups = Tile::groups;
   static constexpr int own_columns = Tile::own_columns;
   static constexpr int own_rows = Tile::own_rows;
-  static constexpr int buffers = Tile::buffers, most_parts = Tile::most_parts;
+  static constexpr int buffers = Tile::buffers;
   using Buffer = typename Tile::Buffer;
   using Scratch = typename Tile::Scratch;
   using Own = typename Tile::Own;
-  template <int parts>
-  using Owns = Own[parts][parts];
   KOKKOS_INLINE_FUNCTION void await(unsigned flag) const {
     for (int turn = 0; !is_set(flag); ++turn) pause_while_waiting(turn);
   }
@@ -100,34 +94,31 @@ struct FactorByFronts {
   }
 
   /// @param draw  is called when the task waits for nothing more
-  template <int parts, class Team, class Draw>
+  template <class Team, class Draw>
   KOKKOS_INLINE_FUNCTION void run_task(const Team& team, const FrontTask& task,
                                        Scratch& scratch,
                                        const Draw& draw) const {
-    Owns<parts> own;
-    take_entries<parts>(team, task, own);
-    take_contributions<parts>(team, task, scratch, own);
-    if constexpr (parts == 1) {
-      const int m = task.smaller_tile();
-      multiply(team, task, m < task.pivot_tiles ? m : task.pivot_tiles, scratch,
-               own[0][0]);
-      if (task.has_pivot() && !task.is_diagonal()) {
-        if (task.row_tile < task.column_tile)
-          solve_right(team, task, scratch, own[0][0]);
-        else
-          solve_below(team, task, scratch, own[0][0]);
-      }
+    Own own;
+    take_entries(team, task, own);
+    take_contributions(team, task, scratch, own);
+    const int m = task.smaller_tile();
+    multiply(team, task, m < task.pivot_tiles ? m : task.pivot_tiles, scratch,
+             own);
+    if (task.has_pivot() && !task.is_diagonal()) {
+      if (task.row_tile < task.column_tile)
+        solve_right(team, task, scratch, own);
+      else
+        solve_below(team, task, scratch, own);
     }
     draw();
-    if (task.is_diagonal()) eliminate<parts>(team, task, scratch, own);
-    hand_over<parts>(team, task, own);
-    if (task.has_pivot()) store_factors<parts>(team, task, own);
+    if (task.is_diagonal()) eliminate(team, task, scratch, own);
+    hand_over(team, task, own);
+    if (task.has_pivot()) store_factors(team, task, own);
   }
 
   /// What the pattern has of a row of a tile with a pivot.
-  KOKKOS_INLINE_FUNCTION FrontRow row_of(const FrontTask& task, int parts,
-                                         int i, int j, int row) const {
-    return arrays.rows[task.rows + (i * parts + j) * tile + row];
+  KOKKOS_INLINE_FUNCTION FrontRow row_of(const FrontTask& task, int row) const {
+    return arrays.rows[task.rows + row];
   }
 
   /// Of an entry that it has, in A.
@@ -137,28 +128,24 @@ struct FactorByFronts {
                                         of.mask & Tile::below(column)))];
   }
   /// Those of A.
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION void take_entries(const Team& team,
                                            const FrontTask& task,
-                                           Owns<parts>& own) const {
-    STRATA_IMPL_UNROLL
-    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
-    for (int j = 0; j < parts; ++j)
-      Tile::for_own(team, [&](int c, int column, int r, int row) {
-        own[i][j][c][r] = Scalar(0);
-        if (task.rows < 0 || i * tile + row >= task.num_rows) return;
-        const FrontRow of = row_of(task, parts, i, j, row);
-        if (of.mask >> column & 1u)
-          own[i][j][c][r] = A.values[place_of(of, column)];
-      });
+                                           Own& own) const {
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
+      own[c][r] = Scalar(0);
+      if (task.rows < 0 || row >= task.num_rows) return;
+      const FrontRow of = row_of(task, row);
+      if (of.mask >> column & 1u) own[c][r] = A.values[place_of(of, column)];
+    });
   }
 
   /// Those of children.
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION void take_contributions(const Team& team,
                                                  const FrontTask& task,
                                                  Scratch& scratch,
-                                                 Owns<parts>& own) const {
+                                                 Own& own) const {
     for (unsigned begin = task.first_term; begin < task.end_term;
          begin += Tile::most_terms) {
       const auto left = static_cast<int>(task.end_term - begin);
@@ -173,7 +160,7 @@ struct FactorByFronts {
         if (term.more == 3u) await(term.flag + term.next_flag + 1);
       }
       team.team_barrier();
-      Tile::template add_terms<parts>(team, scratch, count, fronts, own);
+      Tile::add_terms(team, scratch, count, fronts, own);
     }
   }
 
@@ -251,107 +238,85 @@ struct FactorByFronts {
     });
   }
 
-  /// Entry of L in the row and column k of the tile (i, j). If a reciprocal is
-  /// not finite, 0 that is not in the pattern stays 0.
-  KOKKOS_INLINE_FUNCTION Scalar multiplier(const FrontTask& task, int parts,
+  /// Entry of L in the row and column k of the tile. If a reciprocal is not
+  /// finite, 0 that is not in the pattern stays 0.
+  KOKKOS_INLINE_FUNCTION Scalar multiplier(const FrontTask& task,
                                            const Scalar& value,
-                                           const Scalar& inverse, int i, int j,
-                                           int row, int k) const {
+                                           const Scalar& inverse, int row,
+                                           int k) const {
     if (inverse - inverse != Scalar(0) &&
-        (i * tile + row >= task.num_rows ||
-         !(row_of(task, parts, i, j, row).mask >> k & 1u)))
+        (row >= task.num_rows || !(row_of(task, row).mask >> k & 1u)))
       return Scalar(0);
     return value * inverse;
   }
 
   /// L U of a tile on the diagonal, or the first steps of that of a small
   /// front: row and column k of what is left go through scratch.
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION void eliminate(const Team& team, const FrontTask& task,
-                                        Scratch& scratch,
-                                        Owns<parts>& own) const {
+                                        Scratch& scratch, Own& own) const {
     const int group = Tile::group_of(team);
-    STRATA_IMPL_UNROLL
-    for (int m = 0; m < parts; ++m)
-      for (int block = 0; block < groups; ++block) {
-        STRATA_IMPL_UNROLL
-        for (int at = 0; at < own_rows; ++at) {
-          const int k = block * own_rows + at;
-          if (m * tile + k >= task.steps()) return;
-          share_pivot<parts>(team, task, m, k, at, group == block, scratch,
-                             own);
-          team.team_barrier();
-          take_step<parts>(team, task, m, k, at, scratch, own);
-        }
+    for (int block = 0; block < groups; ++block) {
+      STRATA_IMPL_UNROLL
+      for (int at = 0; at < own_rows; ++at) {
+        const int k = block * own_rows + at;
+        if (k >= task.steps()) return;
+        share_pivot(team, task, k, at, group == block, scratch, own);
+        team.team_barrier();
+        take_step(team, task, k, at, scratch, own);
       }
+    }
   }
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION void share_pivot(const Team& team,
-                                          const FrontTask& task, int m, int k,
-                                          int at, bool has_row,
-                                          Scratch& scratch,
-                                          Owns<parts>& own) const {
+                                          const FrontTask& task, int k, int at,
+                                          bool has_row, Scratch& scratch,
+                                          Own& own) const {
     const int lane = Tile::lane_of(team),
               first = Tile::group_of(team) * own_rows;
     STRATA_IMPL_UNROLL
     for (int c = 0; c < own_columns; ++c) {
       const int column = lane + c * lanes;
-      if (has_row) {
-        STRATA_IMPL_UNROLL
-        for (int j = m; j < parts; ++j)
-          if (j > m || column > k)
-            scratch.row[at % 2][j * tile + column] = own[m][j][c][at];
-      }
+      if (has_row && column > k) scratch.row[at % 2][column] = own[c][at];
       if (column != k) continue;
       if (has_row) {
-        Scalar& pivot = own[m][m][c][at];
+        Scalar& pivot = own[c][at];
         if (pivots.least)
           pivot = pivots.replaced(
-              arrays
-                  .row_numbers[task.first_row + task.row_begin + m * tile + k],
-              pivot);
+              arrays.row_numbers[task.first_row + task.row_begin + k], pivot);
         scratch.inverse_pivot[at % 2] = reciprocal(pivot);
       }
       STRATA_IMPL_UNROLL
-      for (int i = m; i < parts; ++i) STRATA_IMPL_UNROLL
       for (int r = 0; r < own_rows; ++r)
-        if (i > m || first + r > k)
-          scratch.column[at % 2][i * tile + first + r] = own[i][m][c][r];
+        if (first + r > k) scratch.column[at % 2][first + r] = own[c][r];
     }
   }
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION void take_step(const Team& team, const FrontTask& task,
-                                        int m, int k, int at,
-                                        const Scratch& scratch,
-                                        Owns<parts>& own) const {
+                                        int k, int at, const Scratch& scratch,
+                                        Own& own) const {
     const int lane = Tile::lane_of(team),
               first = Tile::group_of(team) * own_rows;
+    if (first + own_rows - 1 <= k) return;
     const Scalar inverse = scratch.inverse_pivot[at % 2];
-    Scalar u[parts][own_columns];
+    Scalar u[own_columns];
     STRATA_IMPL_UNROLL
-    for (int j = m; j < parts; ++j) STRATA_IMPL_UNROLL
     for (int c = 0; c < own_columns; ++c) {
       const int column = lane + c * lanes;
-      if (j > m || column > k) u[j][c] = scratch.row[at % 2][j * tile + column];
+      if (column > k) u[c] = scratch.row[at % 2][column];
     }
     STRATA_IMPL_UNROLL
-    for (int i = m; i < parts; ++i) {
-      if (i == m && first + own_rows - 1 <= k) continue;
+    for (int r = 0; r < own_rows; ++r) {
+      if (first + r <= k) continue;
+      const Scalar l = multiplier(task, scratch.column[at % 2][first + r],
+                                  inverse, first + r, k);
       STRATA_IMPL_UNROLL
-      for (int r = 0; r < own_rows; ++r) {
-        if (i == m && first + r <= k) continue;
-        const Scalar l = multiplier(
-            task, parts, scratch.column[at % 2][i * tile + first + r], inverse,
-            i, m, first + r, k);
-        STRATA_IMPL_UNROLL
-        for (int j = m; j < parts; ++j) STRATA_IMPL_UNROLL
-        for (int c = 0; c < own_columns; ++c) {
-          const int column = lane + c * lanes;
-          if (j > m || column > k)
-            own[i][j][c][r] -= l * u[j][c];
-          else if (column == k)
-            own[i][j][c][r] = l;
-        }
+      for (int c = 0; c < own_columns; ++c) {
+        const int column = lane + c * lanes;
+        if (column > k)
+          own[c][r] -= l * u[c];
+        else if (column == k)
+          own[c][r] = l;
       }
     }
   }
@@ -415,7 +380,7 @@ struct FactorByFronts {
     });
     team.team_barrier();
     Tile::solve(team, scratch, own, [&](const Scalar& value, int k, int c) {
-      return multiplier(task, 1, value, scratch.inverse[k], 0, 0,
+      return multiplier(task, value, scratch.inverse[k],
                         Tile::lane_of(team) + c * lanes, k);
     });
     // The last rows of the solution.
@@ -426,22 +391,18 @@ struct FactorByFronts {
   }
 
   /// Stores what other tasks need and sets the flag.
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION void hand_over(const Team& team, const FrontTask& task,
-                                        const Owns<parts>& own) const {
+                                        const Own& own) const {
     Scalar* const to = fronts + task.front +
                        std::int64_t{task.row_begin} * task.stride +
                        task.column_begin;
     const int first = task.is_small ? task.pivots : 0;
-    STRATA_IMPL_UNROLL
-    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
-    for (int j = 0; j < parts; ++j)
-      Tile::for_own(team, [&](int c, int in_tile, int r, int row_in_tile) {
-        const int row = i * tile + row_in_tile, column = j * tile + in_tile;
-        if (row >= first && row < task.num_rows && column >= first &&
-            column < task.num_columns)
-          to[std::int64_t{row} * task.stride + column] = own[i][j][c][r];
-      });
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
+      if (row >= first && row < task.num_rows && column >= first &&
+          column < task.num_columns)
+        to[std::int64_t{row} * task.stride + column] = own[c][r];
+    });
     // A barrier of a wave's team is not known to wait for stores to memory.
     if constexpr (gpu_lane_width < wave_width<ExecutionSpace>) {
       Kokkos::memory_fence();
@@ -452,21 +413,17 @@ struct FactorByFronts {
   }
 
   /// Checks and stores the entries of L and U.
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION void store_factors(const Team& team,
                                             const FrontTask& task,
-                                            const Owns<parts>& own) const {
-    STRATA_IMPL_UNROLL
-    for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
-    for (int j = 0; j < parts; ++j)
-      Tile::for_own(team, [&](int c, int column, int r, int row) {
-        if (i * tile + row >= task.num_rows) return;
-        const FrontRow of = row_of(task, parts, i, j, row);
-        if (!(of.mask >> column & 1u)) return;
-        store_factor(task, of, place_of(of, column),
-                     task.row_begin + i * tile + row,
-                     task.column_begin + j * tile + column, own[i][j][c][r]);
-      });
+                                            const Own& own) const {
+    Tile::for_own(team, [&](int c, int column, int r, int row) {
+      if (row >= task.num_rows) return;
+      const FrontRow of = row_of(task, row);
+      if (!(of.mask >> column & 1u)) return;
+      store_factor(task, of, place_of(of, column), task.row_begin + row,
+                   task.column_begin + column, own[c][r]);
+    });
   }
   /// @param row, column  local ones of the front
   KOKKOS_INLINE_FUNCTION void store_factor(const FrontTask& task,

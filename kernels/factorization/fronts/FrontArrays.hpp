@@ -25,12 +25,7 @@ struct FrontTask {
   int pivots;                     // of the front
   unsigned short row_tile, column_tile, pivot_tiles, tiles;
   unsigned char num_rows, num_columns;
-  bool is_small;  // with two tiles a row, each of them has 32 FrontRows
-
-  /// Tiles of a row of a small front.
-  KOKKOS_INLINE_FUNCTION int parts() const {
-    return num_rows > front_tile ? 2 : 1;
-  }
+  bool is_small;
 
   /// The lesser one of its tile row and tile column.
   KOKKOS_INLINE_FUNCTION int smaller_tile() const {
@@ -74,8 +69,7 @@ struct FrontTerm {
   unsigned next_flag;  // from a tile to the one below
   /// Tiles that are needed besides: bit 0: that to the right, bit 1: that
   /// below, both: and that below on the right.
-  unsigned short more;
-  unsigned short part;  // of a small front: 2 * its row of tiles + the column's
+  unsigned more;
 };
 
 /// A plan, as kernels see it.

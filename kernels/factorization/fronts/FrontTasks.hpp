@@ -50,7 +50,7 @@ class FrontTasks {
   static bool fits(const FrontTree& tree) {
     std::int64_t flags = 0;
     for (int f = 0; f < tree.size(); ++f) {
-      const std::int64_t tiles = tree[f].is_small ? 1 : tree[f].tiles();
+      const std::int64_t tiles = tree[f].tiles();
       if (tiles > std::numeric_limits<unsigned short>::max()) return false;
       flags += tiles * tiles;
     }
@@ -60,9 +60,8 @@ class FrontTasks {
   static double least_bytes(const FrontTree& tree, std::size_t scalar_bytes) {
     double sum = 0;
     for (int f = 0; f < tree.size(); ++f) {
-      const bool is_small = tree[f].is_small;
-      const double kept = is_small ? tree[f].others : tree[f].order(),
-                   tiles = is_small ? 1 : tree[f].tiles();
+      const double kept = tree[f].is_small() ? tree[f].others : tree[f].order(),
+                   tiles = tree[f].tiles();
       sum += kept * kept * static_cast<double>(scalar_bytes) +
              tiles * tiles * (sizeof(FrontTask) + sizeof(unsigned));
     }
@@ -84,42 +83,33 @@ class FrontTasks {
       task.first_flag = num_flags;
       task.first_row = front.first_pivot;
       task.pivots = front.pivots;
-      task.is_small = front.is_small;
+      task.is_small = front.is_small();
       // Of a small one, others need the contribution alone.
-      const std::int64_t kept = front.is_small ? front.others : front.order();
+      const std::int64_t kept = task.is_small ? front.others : front.order();
       task.stride = static_cast<int>(kept);
-      task.front =
-          num_values - (front.is_small ? front.pivots * (kept + 1) : 0);
+      task.front = num_values - (task.is_small ? front.pivots * (kept + 1) : 0);
       num_values += kept * kept;
-      const int tiles = front.is_small ? 1 : front.tiles();
+      const int tiles = front.tiles();
       task.tiles = static_cast<unsigned short>(tiles);
-      task.pivot_tiles =
-          static_cast<unsigned short>(front.is_small ? 1 : front.pivot_tiles());
+      task.pivot_tiles = static_cast<unsigned short>(front.pivot_tiles());
       for (int i = 0; i < tiles; ++i)
         for (int j = 0; j < tiles; ++j) {
           task.row_tile = static_cast<unsigned short>(i);
           task.column_tile = static_cast<unsigned short>(j);
           task.row_begin = front.tile_begin(i);
           task.column_begin = front.tile_begin(j);
-          task.num_rows = static_cast<unsigned char>(
-              front.is_small ? front.order() : front.tile_rows(i));
-          task.num_columns = static_cast<unsigned char>(
-              front.is_small ? front.order() : front.tile_rows(j));
+          task.num_rows = static_cast<unsigned char>(front.tile_rows(i));
+          task.num_columns = static_cast<unsigned char>(front.tile_rows(j));
           task.rows = task.has_pivot() ? num_rows : -1;
-          if (task.parts() > 1)
-            num_rows += task.parts() * task.parts() * tile;
-          else if (task.has_pivot())
-            num_rows += task.num_rows;
+          if (task.has_pivot()) num_rows += task.num_rows;
           tasks.push_back(task);
         }
       num_flags += static_cast<unsigned>(tiles * tiles);
     }
     rows.resize(static_cast<std::size_t>(num_rows), FrontRow{0, 0, 0, 0});
   }
-  /// Of a small front, its one task.
-  unsigned task_of(const Front& front, int number, int i, int j) const {
-    const unsigned first = first_flag_[number];
-    return front.is_small ? first : tasks[first].flag(i, j);
+  unsigned task_of(int front, int i, int j) const {
+    return tasks[first_flag_[front]].flag(i, j);
   }
 
   /// Neighbouring columns of a child's contribution that come to lie in one
@@ -160,7 +150,7 @@ class FrontTasks {
       find_runs(pattern, child, parent);
       for (const Run& i : runs_)
         for (const Run& j : runs_)
-          work(task_of(parent, child.parent, i.tile, j.tile), f, i, j);
+          work(task_of(child.parent, i.tile, j.tile), f, i, j);
     }
   }
   void add_terms(const CompletePattern& pattern, const FrontTree& tree) {
@@ -192,13 +182,11 @@ class FrontTasks {
     term.rows = i.mask;
     term.columns = j.mask;
     term.stride = task.stride;
-    term.flag = task_of(child, number, tile_at(i.first), tile_at(j.first));
+    term.flag = task_of(number, tile_at(i.first), tile_at(j.first));
     term.next_flag = task.tiles;
-    const int right = tile_at(j.first) != tile_at(j.last) ? 1 : 0,
-              down = tile_at(i.first) != tile_at(i.last) ? 2 : 0;
-    term.more = static_cast<unsigned short>(child.is_small ? 0 : right | down);
-    // Kernels read it if the parent is small.
-    term.part = static_cast<unsigned short>((i.tile & 1) * 2 + (j.tile & 1));
+    const unsigned right = tile_at(j.first) != tile_at(j.last) ? 1 : 0,
+                   down = tile_at(i.first) != tile_at(i.last) ? 2 : 0;
+    term.more = right | down;
     return term;
   }
 
@@ -225,11 +213,8 @@ class FrontTasks {
       first.assign(static_cast<std::size_t>(tiles) * tiles, nullptr);
       for (int i = 0; i < tiles; ++i)
         for (int j = 0; j < tiles; ++j) {
-          const FrontTask& task = tasks[task_of(front, f, i, j)];
-          if (task.has_pivot())
-            first[i * tiles + j] =
-                rows.data() + task.rows +
-                (front.is_small ? (i * tiles + j) * tile : 0);
+          const FrontTask& task = tasks[task_of(f, i, j)];
+          if (task.has_pivot()) first[i * tiles + j] = rows.data() + task.rows;
         }
       const auto row_of = [&](const Local& row, const Local& column) -> auto& {
         return first[row.tile * tiles + column.tile][row.in_tile];

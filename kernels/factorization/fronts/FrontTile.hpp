@@ -23,9 +23,6 @@ struct FrontTile {
   static constexpr int own_rows = edge / groups;
   /// While one pair of tiles is multiplied, the next one is stored.
   static constexpr int buffers = sizeof(Scalar) <= 8 ? 2 : 1;
-  /// Tiles that registers hold of a row of a small front.
-  static constexpr int most_parts = sizeof(Scalar) <= 8 ? 2 : 1;
-  static constexpr int most_small = most_parts * edge;
   /// Contributions that scratch holds.
   static constexpr int most_terms = 64;
 
@@ -44,7 +41,7 @@ struct FrontTile {
     Buffer buffer[buffers];
     Scalar inverse[edge];  // of pivots
     // Of a step of elimination, in turns.
-    Scalar row[2][most_small], column[2][most_small], inverse_pivot[2];
+    Scalar row[2][edge], column[2][edge], inverse_pivot[2];
     FrontTerm terms[most_terms];
     int ready;  // products that need not be waited for
   };
@@ -108,12 +105,12 @@ struct FrontTile {
 
   /// The first `count` contributions in scratch, in their order; some are read
   /// at a time.
-  template <int parts, class Team>
+  template <class Team>
   KOKKOS_INLINE_FUNCTION static void add_terms(const Team& team,
                                                const Scratch& scratch,
                                                int count, const Scalar* fronts,
-                                               Own (&own)[parts][parts]) {
-    constexpr int batch = threads == 1 ? 1 : 4 / parts;
+                                               Own& own) {
+    constexpr int batch = threads == 1 ? 1 : 2;
     for (int k = 0; k < count; k += batch) {
       Own values[batch];
       STRATA_IMPL_UNROLL
@@ -122,13 +119,7 @@ struct FrontTile {
         read_term(team, scratch.terms[any ? k + b : k], any, fronts, values[b]);
       }
       STRATA_IMPL_UNROLL
-      for (int b = 0; b < batch; ++b) {
-        const int part = scratch.terms[k + b < count ? k + b : k].part;
-        STRATA_IMPL_UNROLL
-        for (int i = 0; i < parts; ++i) STRATA_IMPL_UNROLL
-        for (int j = 0; j < parts; ++j)
-          if (parts == 1 || part == 2 * i + j) add(values[b], own[i][j]);
-      }
+      for (int b = 0; b < batch; ++b) add(values[b], own);
     }
   }
 

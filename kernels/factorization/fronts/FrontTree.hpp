@@ -28,17 +28,15 @@ class FrontTree {
     int first_pivot, pivots;
     std::int64_t rest;  // where in the pattern the others begin
     int others;
-    int parent;     // -1: a root
-    bool is_small;  // one task eliminates all of it
+    int parent;  // -1: a root
 
     int order() const { return pivots + others; }
-    /// Tiles that contain pivots; of a small front, all tiles count.
-    int pivot_tiles() const {
-      return is_small ? tiles() : (pivots - 1) / tile + 1;
-    }
+    /// One tile is all of it.
+    bool is_small() const { return order() <= tile; }
+    /// Tiles that contain pivots.
+    int pivot_tiles() const { return (pivots - 1) / tile + 1; }
     int tiles() const {
-      return is_small ? (order() - 1) / tile + 1
-                      : pivot_tiles() + (others + tile - 1) / tile;
+      return is_small() ? 1 : pivot_tiles() + (others + tile - 1) / tile;
     }
     /// Local index of the first row of a tile.
     int tile_begin(int t) const {
@@ -46,11 +44,11 @@ class FrontTree {
       return t < p ? t * tile : pivots + (t - p) * tile;
     }
     int tile_rows(int t) const {
-      const int end = !is_small && t < pivot_tiles() ? pivots : order();
+      const int end = !is_small() && t < pivot_tiles() ? pivots : order();
       return std::min(tile, end - tile_begin(t));
     }
     int tile_of(int local) const {
-      return is_small || local < pivots
+      return is_small() || local < pivots
                  ? local / tile
                  : pivot_tiles() + (local - pivots) / tile;
     }
@@ -58,9 +56,7 @@ class FrontTree {
 
   FrontTree() = default;
   /// Cost: linear in the rows.
-  /// @param most_small  the order of small fronts at most
-  FrontTree(const CompletePattern& pattern, int most_small)
-      : most_small_(most_small) {
+  explicit FrontTree(const CompletePattern& pattern) {
     const int n = pattern.rows();
     front_of_.resize(static_cast<std::size_t>(n));
     int begin = 0;            // of the front that grows
@@ -72,8 +68,7 @@ class FrontTree {
         continue;
       const int others = pattern.right(j);
       for (int k = begin; k <= j; ++k) front_of_[k] = size();
-      fronts_.push_back({begin, j + 1 - begin, pattern.begin(j), others, -1,
-                         j + 1 - begin + others <= most_small_});
+      fronts_.push_back({begin, j + 1 - begin, pattern.begin(j), others, -1});
       begin = j + 1;
       stored = 0;
     }
@@ -89,7 +84,7 @@ class FrontTree {
  private:
   /// Share of zeros in the pivots' rows: supernodes are not joined to a front
   /// with more, unless it has one tile.
-  static constexpr double most_zeros = 0.12, most_zeros_of_small = 0.6;
+  static constexpr double most_zeros = 0.12;
 
   /// Whether pivots `begin` to j, of whose rows `stored` entries are in the
   /// pattern, and the supernode that j + 1 begins become one front.
@@ -107,11 +102,9 @@ class FrontTree {
     if (order <= tile) return true;
     const std::int64_t full = pivots * order - pivots * (pivots - 1) / 2;
     return static_cast<double>(full - stored) <=
-           (order <= most_small_ ? most_zeros_of_small : most_zeros) *
-               static_cast<double>(full);
+           most_zeros * static_cast<double>(full);
   }
 
-  int most_small_ = 0;
   std::vector<Front> fronts_;
   std::vector<int> front_of_;  // by pivot
 };

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, overload
 
 import numpy as np
@@ -75,15 +76,26 @@ class Linear:
     @overload
     def __matmul__(self, x: ArrayT) -> ArrayT: ...
     def __matmul__(self, x: Any) -> Any:
-        # The LinearOperator would make NumPy's arrays of others', and copies of its own.
+        if self._takes(x):
+            return self._forward(x)
+        return self._base.__matmul__(self, x)  # type: ignore
+
+    def _takes(self, x: Any) -> bool:
+        """Whether x goes to the library as it is.
+
+        The LinearOperator would make NumPy's arrays of others', and copies of its own.
+        """
         kind = _arrays.framework_of(x)
         if kind in ("numpy", "cupy"):
             ours = type(x).__name__ == "ndarray" and x.dtype == self._type and x.ndim in (1, 2)
-            ours = ours or kind == "cupy" and self._base is LinearOperator
-        else:
-            ours = not isinstance(x, self._base) and any(
-                hasattr(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
-        return self._forward(x) if ours else self._base.__matmul__(self, x)  # type: ignore
+            return ours or kind == "cupy" and self._base is LinearOperator
+        return not isinstance(x, self._base) and any(
+            hasattr(x, name) for name in ("__dlpack__", "__cuda_array_interface__"))
+
+    def _adjoint(self) -> Any:
+        of = self._base._adjoint(self)  # type: ignore[attr-defined]
+        of.__class__ = _adjoint_class(type(of))
+        return of
 
     def _in_dtype(self, x: Any, apply: Callable[[Any], Any]) -> Any:
         """`apply(x)` in the type of x, which may be another than the operator's."""
@@ -98,6 +110,19 @@ class Linear:
             return made
         made = apply(x.astype(dtype))
         return made.astype(np.result_type(made.dtype, x.dtype))
+
+
+@functools.lru_cache(maxsize=None)
+def _adjoint_class(base: type) -> type:
+    """The adjoint of a LinearOperator's kind, for the arrays that the operator takes."""
+
+    class Adjoint(base):  # type: ignore[valid-type, misc]
+        def __matmul__(self, x: Any) -> Any:
+            of = self.A
+            return of._adjoint_product(x) if of._takes(x) else super().__matmul__(x)
+
+    Adjoint.__name__ = Adjoint.__qualname__ = base.__name__
+    return Adjoint
 
 
 class Applied(Linear):

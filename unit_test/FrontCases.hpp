@@ -241,9 +241,6 @@ class Case {
     pattern_ = Strata::Detail::CompletePattern(a_map, entries, l_map,
                                                is_symmetric(rows));
     EXPECT_FALSE(pattern_.is_too_large());
-    using Factor =
-        Strata::Detail::FactorByFronts<Scalar,
-                                       Kokkos::DefaultHostExecutionSpace>;
     const Strata::Detail::FrontTree tree(pattern_);
     EXPECT_TRUE(Strata::Detail::FrontTasks::fits(tree));
     tasks_ = Strata::Detail::FrontTasks(pattern_, tree);

@@ -201,7 +201,6 @@ class EliminationFronts {
         on_host<std::int64_t>(exec, A.row_map), on_host<int>(exec, A.entries),
         on_host<std::int64_t>(exec, patterns.L.arrays.row_map), is_symmetric);
     if (pattern.is_too_large()) return nullptr;
-    using Factor = FactorByFronts<Scalar, ExecutionSpace>;
     const FrontTree tree(pattern);
     if (!FrontTasks::fits(tree) ||
         FrontTasks::least_bytes(tree, sizeof(Scalar)) > most)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any, Callable, overload
 
 import numpy as np
@@ -120,6 +121,10 @@ def _adjoint_class(base: type) -> type:
         def __matmul__(self, x: Any) -> Any:
             of = self.A
             return of._adjoint_product(x) if of._takes(x) else super().__matmul__(x)
+
+        def __reduce__(self) -> Any:
+            # pickle does not find a class that is made here.
+            return operator.attrgetter("H"), (self.A,)
 
     Adjoint.__name__ = Adjoint.__qualname__ = base.__name__
     return Adjoint
